@@ -116,7 +116,7 @@ inline void set_label_type(Label& label, int type) {
   }
 }
 
-/// What the label says of each ALT. `words` counts those of a preset.
+/// What the label says of each ALT. `words` counts the values of its tag.
 inline std::vector<Verdict> judge(carbon_run* run, const carbon_record* record, const Label& label,
                                   carbon::LabelWords& words) {
   const carbon_values values = info(run, record, label.tag());
@@ -131,10 +131,20 @@ inline std::vector<Verdict> judge(carbon_run* run, const carbon_record* record, 
       const auto [at, count] = values_of(run, record, values, label.tag(), i);
       out[i] = label.judge_texts(values.texts + at, count, &words);
     } else if (values.type != CARBON_TYPE_NONE) {
-      out[i] = label.judge_numbers(number_of(run, record, values, label.tag(), i));
+      out[i] = label.judge_numbers(number_of(run, record, values, label.tag(), i), &words);
     }
   }
   return out;
+}
+
+/// After the last record: says which words a preset found. Warns of words of --label that no allele has, and
+/// fails if they are all those of a class.
+inline void check_words(carbon_run* run, const Label& label, const carbon::LabelWords& words) {
+  if (label.is_preset()) run->api->message(run, CARBON_WARNING, words.sentence().c_str());
+  const auto unfound = label.unfound(words);
+  if (!unfound) return;
+  if (unfound->whole_class) fail("--label: " + unfound->reason);
+  run->api->message(run, CARBON_WARNING, ("--label: " + unfound->reason).c_str());
 }
 
 }  // namespace carbon_plugins

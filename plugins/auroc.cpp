@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "plugins/alleles.hpp"
+#include "plugins/score_tags.hpp"
 #include "plugins/support.hpp"
 #include "src/statistics/direction.hpp"
 #include "src/statistics/label.hpp"
@@ -21,8 +22,9 @@ class Auroc {
   explicit Auroc(carbon_run* run) : run_(run) {}
 
   void declare(Options& options) {
-    options.text("score", "TAG", "the INFO tag to judge (default: CARBON_LLR)", score_tag_);
-    options.text("label", "EXPR", "clinvar, TAG, TAG=A,B/C,D (positive/negative) or TAG>NUMBER; required",
+    options.text("score", "TAG", "the INFO tag to judge (default: the only one with scores)", score_tag_);
+    options.text("label", "EXPR",
+                 "clinvar, TAG, TAG=A,B/C,D (positive/negative) or TAG>NUMBER (default: clinvar, for CLNSIG)",
                  label_text_);
     options.flag("negate",
                  "judge minus the score: low where the label holds; for tags that are not of carbon",
@@ -39,8 +41,8 @@ class Auroc {
   }
 
   void start() {
-    if (label_text_.empty())
-      fail("--label is missing: name the tag or expression that says what is positive");
+    if (label_text_.empty()) label_text_ = own_label();
+    if (score_tag_.empty()) score_tag_ = only_score(run_, "score");
     label_ = parsed_label(label_text_);
     const int score_type = checked(run_->api->info_type(run_, score_tag_.c_str()));
     const int label_type = checked(run_->api->info_type(run_, label_->tag().c_str()));
@@ -75,7 +77,7 @@ class Auroc {
   }
 
   void finish() {
-    if (label_->is_preset()) run_->api->message(run_, CARBON_WARNING, words_.sentence().c_str());
+    check_words(run_, *label_, words_);
     if (rows_.empty())
       fail("no allele has both " + score_tag_ + " and a label: of " + std::to_string(alleles_) + ", " +
            std::to_string(missing_scores_) + " lack the score, " + std::to_string(missing_labels_) +
@@ -91,6 +93,20 @@ class Auroc {
   }
 
  private:
+  /// That of ClinVar, where the input has its tag.
+  std::string own_label() const {
+    if (checked(run_->api->info_type(run_, "CLNSIG")) == CARBON_TYPE_STRING) return "clinvar";
+    const ScoreTags scores = score_tags(run_);
+    std::vector<std::string> tags;
+    for_header_lines(run_, "INFO", [&](const char* line) {
+      const std::string tag = header_field(header_fields(line), "ID");
+      if (std::find(scores.of_carbon.begin(), scores.of_carbon.end(), tag) == scores.of_carbon.end())
+        tags.push_back(tag);
+    });
+    fail("--label is missing: name the tag or expression that says what is positive" +
+         (tags.empty() ? "" : "; the tags of the input besides scores are " + list_of(tags)));
+  }
+
   uint32_t chromosome(carbon_record* record) {
     const std::string name = run_->api->record_contig(run_, record);
     const auto [at, added] = numbers_.emplace(name, static_cast<uint32_t>(names_.size()));
@@ -200,7 +216,7 @@ class Auroc {
   }
 
   carbon_run* run_;
-  std::string score_tag_ = "CARBON_LLR", label_text_, json_;
+  std::string score_tag_, label_text_, json_;
   Results results_;
   bool negate_ = false, low_by_header_ = false, turned_ = false;  // low scores speak for the label
   uint64_t replicates_ = 1000, seed_ = 0;

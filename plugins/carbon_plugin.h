@@ -70,6 +70,7 @@ enum {
   CARBON_WRITES_RECORDS = 4, /* with CARBON_READS_RECORDS: -o is a VCF or BCF of the records that are kept */
   CARBON_READS_INPUTS = 8,   /* the inputs are names of files, which the plugin opens itself */
   CARBON_WRITES_VCF = 16,    /* the text of the main output is a VCF; -o and -O choose any format for it */
+  CARBON_LACKS_INPUTS = 64,  /* with CARBON_READS_INPUTS: there need not be one, and none is standard input */
   CARBON_READS_MORE = 32     /* with CARBON_READS_RECORDS: more inputs may follow, for `records_open` */
 };
 
@@ -323,6 +324,11 @@ struct carbon_api {
    * the next call. */
   int (*regions_read)(carbon_run* run, const char* path, const char* features, const char* names,
                       const carbon_named_region** regions, size_t* count);
+
+  /* The lines ##carbon_pluginVersion=... and ##carbon_pluginCommand=... that the program puts into the header
+   * of records, without a newline, for other files that the plugin writes; none under --no-version. Null past
+   * the last. It is good until the next call. */
+  const char* (*version_line)(carbon_run* run, size_t index);
 };
 
 /* Whether the program that runs has a function of the table, for those added after the first version. */

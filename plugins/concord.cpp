@@ -6,6 +6,7 @@
 
 #include "plugins/allele_table.hpp"
 #include "plugins/alleles.hpp"
+#include "plugins/score_tags.hpp"
 #include "plugins/strata.hpp"
 #include "plugins/support.hpp"
 #include "src/statistics/agreement.hpp"
@@ -36,6 +37,8 @@ struct Line {
 struct Field {
   std::string name;
   std::variant<uint64_t, double> value;
+  bool has_interval = false;
+  double low = kNaN, high = kNaN;
 };
 
 struct Bound {
@@ -51,7 +54,8 @@ class Concord {
   explicit Concord(carbon_run* run) : run_(run) {}
 
   void declare(Options& options) {
-    options.text("tags", "A,B", "the INFO tags to compare; one for both of two files (default: CARBON_LLR)",
+    options.text("tags", "A,B",
+                 "the INFO tags to compare; one for both of two files (default: the only ones with scores)",
                  tags_);
     options.text("label", "EXPR",
                  "clinvar, TAG, TAG=A,B/C,D (positive/negative) or TAG>NUMBER: also compare AUROC and AUPRC",
@@ -108,7 +112,8 @@ class Concord {
   void record(carbon_record* record) {
     const size_t alts = alt_count(run_, record);
     if (alts == 0) return;
-    const std::vector<double> a = scores(record, tag_a_), b = other_scores(record);
+    const std::vector<double> a = scores(record, tag_a_),
+                              b = table_ ? std::vector<double>() : scores(record, tag_b_);
     const std::vector<uint32_t> strata = strata_ ? strata_->of(record) : std::vector<uint32_t>(alts);
     const std::vector<Verdict> verdicts =
         label_ ? judge(run_, record, *label_, words_) : std::vector<Verdict>(alts);
@@ -137,7 +142,6 @@ class Concord {
     check_pairs(total);
     std::vector<Line> lines = {line("all", total, pairs_)};
     lines[0].only_b = table_ ? static_cast<double>(table_->left()) : 0;
-    if (label_ && label_->is_preset()) warn(words_.sentence());
     if (label_) check_labels(lines[0]);
     add_strata(lines);
     const std::vector<Bound> bounds = measured_bounds(lines[0]);
@@ -161,9 +165,9 @@ class Concord {
     if (run_->api->input(run_, 2)) fail("one or two input files are expected, not more");
     file_a_ = shown(first);
     file_b_ = shown(second);
-    if (tags_.empty() && !two_files())
-      fail("--tags is missing: name two INFO tags of the file, A,B, or give a second file");
-    const std::vector<std::string> tags = split(tags_.empty() ? "CARBON_LLR" : tags_, ',');
+    if (two_files()) records_b_ = checked(run_->api->records_open(run_, second.c_str()));
+    if (tags_.empty()) tags_ = own_tags();
+    const std::vector<std::string> tags = split(tags_, ',');
     if (tags.size() > 2 || tags.front().empty() || tags.back().empty())
       fail("--tags " + tags_ + ": expected two INFO tags, A,B, or one that both of two files have");
     tag_a_ = tags.front();
@@ -171,12 +175,28 @@ class Concord {
     if (!two_files() && tag_a_ == tag_b_)
       fail("--tags " + tags_ + ": of one file two different tags are compared, A,B; or name a second file");
   }
+  /// The only two scores of one file, or the only one that both of two files have.
+  std::string own_tags() const {
+    ScoreTags found = score_tags(run_);
+    if (two_files())
+      std::erase_if(found.of_carbon, [&](const std::string& tag) { return !is_number(type_in_b(tag)); });
+    std::vector<std::string>& tags = found.of_carbon;
+    if (two_files() && tags.size() == 1) return tags[0];
+    if (!two_files() && tags.size() == 2) return tags[0] + "," + tags[1];
+    fail_without_tag("tags",
+                     two_files() ? "name an INFO tag that both files have, or two, A,B"
+                                 : "name two INFO tags of the file, A,B, or give a second file",
+                     found);
+  }
+  int type_in_b(const std::string& tag) const {
+    return checked(run_->api->records_info_type(run_, records_b_, tag.c_str()));
+  }
+  static bool is_number(int type) { return type == CARBON_TYPE_INTEGER || type == CARBON_TYPE_FLOAT; }
   std::string name_a() const { return two_files() ? tag_a_ + " of " + file_a_ : tag_a_; }
   std::string name_b() const { return two_files() ? tag_b_ + " of " + file_b_ : tag_b_; }
 
   static void check_type(int type, const std::string& tag, const std::string& file) {
-    checked(type);
-    if (type != CARBON_TYPE_INTEGER && type != CARBON_TYPE_FLOAT)
+    if (!is_number(checked(type)))
       fail("--tags: the header of " + file + " has no INFO tag " + tag + " that is a number");
   }
 
@@ -215,9 +235,6 @@ class Concord {
     }
     return out;
   }
-  std::vector<double> other_scores(const carbon_record* record) const {
-    return table_ ? std::vector<double>() : scores(record, tag_b_);
-  }
 
   Allele allele(const carbon_record* record, size_t alt) const {
     return {run_->api->record_contig(run_, record), run_->api->record_pos(run_, record),
@@ -226,13 +243,11 @@ class Concord {
 
   /// The whole second file.
   void load() {
-    const char* path = run_->api->input(run_, 1);
-    carbon_records* const records = checked(run_->api->records_open(run_, path));
-    check_type(run_->api->records_info_type(run_, records, tag_b_.c_str()), tag_b_, file_b_);
+    check_type(type_in_b(tag_b_), tag_b_, file_b_);
     table_.emplace();
     try {
       const carbon_record* record = nullptr;
-      while (checked(run_->api->records_next(run_, records, &record)) == 1) {
+      while (checked(run_->api->records_next(run_, records_b_, &record)) == 1) {
         const std::vector<double> values = scores(record, tag_b_);
         for (size_t i = 0; i < values.size(); ++i) {
           const Allele added = allele(record, i);
@@ -305,6 +320,7 @@ class Concord {
   }
 
   void check_labels(const Line& all) const {
+    check_words(run_, *label_, words_);
     if (all.positive + all.negative == 0)
       fail("no allele with both scores has a label: of " + std::to_string(all.pairs) + ", " +
            std::to_string(all.missing_label) + " lack it and " + std::to_string(all.other_label) +
@@ -403,25 +419,20 @@ class Concord {
       const Comparison& metric = line.separation.metrics[m];
       out.insert(out.end(), {{name + "_a", metric.a},
                              {name + "_b", metric.b},
-                             {name + "_diff", metric.difference},
-                             {name + "_diff_low", metric.low},
-                             {name + "_diff_high", metric.high}});
+                             {name + "_diff", metric.difference, true, metric.low, metric.high}});
     }
     return out;
   }
 
   std::string table(const std::vector<Line>& lines) const {
-    std::string out = "#stratum";
-    for (const Field& field : fields(lines[0])) out += "\t" + field.name;
-    out += "\n";
-    for (const Line& line : lines) {
-      out += line.name;
+    std::string out = "#stratum\tmetric\tvalue\tlow\thigh\n";
+    for (const Line& line : lines)
       for (const Field& field : fields(line)) {
         const auto* count = std::get_if<uint64_t>(&field.value);
-        out += "\t" + (count ? std::to_string(*count) : to_text(std::get<double>(field.value)));
+        out += line.name + "\t" + field.name + "\t" +
+               (count ? std::to_string(*count) : to_text(std::get<double>(field.value))) + "\t" +
+               to_text(field.low) + "\t" + to_text(field.high) + "\n";
       }
-      out += "\n";
-    }
     return out;
   }
 
@@ -430,6 +441,8 @@ class Concord {
     for (const Field& field : fields(line)) {
       out.name(field.name);
       std::visit([&](auto value) { out.value(value); }, field.value);
+      if (field.has_interval)
+        out.name(field.name + "_low").value(field.low).name(field.name + "_high").value(field.high);
     }
     out.close('}');
   }
@@ -463,6 +476,7 @@ class Concord {
   std::string tags_, label_text_, by_, json_;
   Results results_;
   bool negate_ = false, low_by_header_a_ = false, low_by_header_b_ = false;
+  carbon_records* records_b_ = nullptr;  // of the second file
   BootstrapOptions bootstrap_;
   uint64_t min_pairs_ = 0;  // NaN below, and 0 here: no such bound
   double min_pearson_ = kNaN, min_spearman_ = kNaN, max_mean_difference_ = kNaN, max_difference_ = kNaN,

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "plugins/alleles.hpp"
+#include "plugins/score_tags.hpp"
 #include "plugins/support.hpp"
 #include "src/formats/contig_spelling.hpp"
 
@@ -71,21 +72,27 @@ class GeneSummary {
   explicit GeneSummary(carbon_run* run) : run_(run) {}
 
   void declare(Options& options) {
-    options.text("regions", "FILE", "BED, GFF3, GTF or a list of regions; required", path_);
-    options.text("tag", "TAG", "the INFO tag to summarise (default: CARBON_LLR)", tag_);
+    options.text("genes", "FILE", "genes of a GFF3 or GTF; this or -R is required", genes_path_);
+    options.text("regions-file", "FILE", "regions from a file, such as BED (by its name)", path_);
+    options.letter('R');
+    options.once_called("regions");
+    options.text("tag", "TAG", "the INFO tag to summarise (default: the only one with scores)", tag_);
     options.text("feature", "LIST", "GFF3 and GTF: types of feature, or all (default: gene)", features_);
     options.text("name", "LIST", "GFF3, GTF: attributes to name them by (default: Name,gene_name,gene,...)",
                  attributes_);
     options.text("json", "FILE", "write the result as JSON as well", json_);
-    options.example(
-        "the genes with the lowest minimum scores",
-        "carbon +gene-summary scored.bcf -- --regions genes.gff3.gz | sort -t$'\\t' -k8,8g | head");
+    options.example("the genes with the lowest minimum scores",
+                    "carbon +gene-summary scored.bcf -- --genes genes.gff3.gz | sort -t$'\\t' -k8,8g | head");
     options.example("the exons of a BED file, as JSON as well",
-                    "carbon +gene-summary -o exons.tsv scored.bcf -- --regions exons.bed --json exons.json");
+                    "carbon +gene-summary -o exons.tsv scored.bcf -- -R exons.bed --json exons.json");
   }
 
   void start() {
-    if (path_.empty()) fail("--regions is missing: name a file of regions, such as BED, GFF3 or GTF");
+    if (path_.empty() == genes_path_.empty())
+      fail(path_.empty() ? "--genes or --regions-file is missing: name a GFF3 or GTF, or a file such as BED"
+                         : "--genes and --regions-file exclude each other: leave out one of them");
+    if (path_.empty()) path_ = genes_path_;
+    if (tag_.empty()) tag_ = only_score(run_, "tag");
     const int type = checked(run_->api->info_type(run_, tag_.c_str()));
     if (type != CARBON_TYPE_INTEGER && type != CARBON_TYPE_FLOAT)
       fail("--tag " + tag_ + ": the header has no INFO tag of that name that is a number");
@@ -216,8 +223,8 @@ class GeneSummary {
   }
 
   carbon_run* run_;
-  std::string path_, tag_ = "CARBON_LLR", features_ = "gene", attributes_ = "Name,gene_name,gene,ID,gene_id",
-                     json_;
+  std::string genes_path_, path_, tag_, features_ = "gene", attributes_ = "Name,gene_name,gene,ID,gene_id",
+                                        json_;
   Results results_;
   std::vector<Region> regions_;  // as in the file
   std::map<std::string, Sweep> sweeps_;

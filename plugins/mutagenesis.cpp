@@ -41,8 +41,12 @@ class Mutagenesis {
   explicit Mutagenesis(carbon_run* run) : run_(run) {}
 
   void declare(Options& options) {
+    options.text("fasta-ref", "FILE", "the reference, plain or BGZF; required", fasta_path_);
+    options.letter('f');
     options.list("regions", "REGION", "chr, chr:beg-end, ...; may be given several times", regions_);
+    options.letter('r');
     options.list("regions-file", "FILE", "regions from a file, such as BED (by its name)", region_files_);
+    options.letter('R');
     options.choice("type", {"snv", "indel"}, "which variants (default: snv)", type_);
     options.text("matrix", "FILE", "write a table as well: a line a position, a column a change",
                  matrix_path_);
@@ -54,9 +58,9 @@ class Mutagenesis {
                  "anchored: bases after the allele (default: 768); a tag for each of several", horizons_);
     options.example(
         "fifty bases of the TERT promoter, with a table for a picture",
-        "carbon +mutagenesis -o tert.vcf.gz hg38.fa -- --regions chr5:1,295,100-1,295,149 --matrix tert.tsv");
+        "carbon +mutagenesis -o tert.vcf.gz -- -f hg38.fa -r chr5:1,295,100-1,295,149 --matrix tert.tsv");
     options.example("single-base deletions and insertions of regions in a BED file",
-                    "carbon +mutagenesis -o indels.bcf hg38.fa -- --regions-file promoters.bed --type indel");
+                    "carbon +mutagenesis -o indels.bcf -- -f hg38.fa -R promoters.bed --type indel");
   }
 
   void start() {
@@ -64,8 +68,8 @@ class Mutagenesis {
       fail("--regions or --regions-file is missing: say which bases to change");
     if (recipe_ == "next-token" && indels())
       fail("--recipe next-token scores single bases: use it with --type snv");
-    if (run_->api->input(run_, 1)) fail("one FASTA file is expected, not several");
-    fasta_ = checked(run_->api->fasta_open(run_, run_->api->input(run_, 0)));
+    choose_fasta();
+    fasta_ = checked(run_->api->fasta_open(run_, fasta_path_.c_str()));
     for (const std::string& text : regions_) add_regions(text, false);
     for (const std::string& path : region_files_) add_regions(path, true);
     merge();
@@ -77,6 +81,9 @@ class Mutagenesis {
     vcf_->write(header());
     if (!matrix_path_.empty()) {
       matrix_.emplace(run_, matrix_path_.c_str());
+      for (size_t i = 0; const char* line = run_->api->version_line(run_, i); ++i)
+        matrix_->write(std::string(line) + "\n");
+      matrix_->write(model_lines());
       matrix_->write(std::string("#CHROM\tPOS\tREF") + (indels() ? "\tdel" : "") + "\tA\tC\tG\tT\n");
     }
     // In the order of the FASTA, so that the records are sorted as its contigs are.
@@ -98,6 +105,19 @@ class Mutagenesis {
 
  private:
   bool indels() const { return type_ == 1; }
+
+  // Until 0.2 the FASTA was the input.
+  void choose_fasta() {
+    const char* const input = run_->api->input(run_, 0);
+    if (fasta_path_.empty() && !input)
+      fail("--fasta-ref is missing: name the FASTA whose bases are to be changed, as -f FILE");
+    if (input && (!fasta_path_.empty() || run_->api->input(run_, 1)))
+      fail("one FASTA file is expected, not several");
+    if (!input) return;
+    fasta_path_ = input;
+    run_->api->message(run_, CARBON_WARNING,
+                       Options::renamed("the FASTA before --", "fasta-ref (-f)").c_str());
+  }
 
   int64_t positions_per_call() const {
     if (recipe_ != "anchored") return kPositionsPerCall;
@@ -274,19 +294,25 @@ class Mutagenesis {
              ",Number=A,Type=Float,Description=\"";
       out += std::string(description) + "\">\n";
     }
+    return out + model_lines() + "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n";
+  }
+
+  /// What the scores of each tag depend on.
+  std::string model_lines() const {
     const std::string model =
         ",Model=\"" + property(CARBON_MODEL_ID) + "\",SHA256=" + property(CARBON_MODEL_SHA256) +
         ",Dtype=" + property(CARBON_MODEL_DTYPE) + ",Device=\"" + property(CARBON_DEVICE_KIND) + "\",";
+    std::string out;
     for (size_t t = 0; t < tags_; ++t)
       out += std::string("##carbon_mutagenesisModel=<ID=") +
              run_->api->recipes_tag(run_, recipes_, t, nullptr) + model +
              run_->api->recipes_text(run_, recipes_, t) + ">\n";
-    return out + "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n";
+    return out;
   }
 
   carbon_run* run_;
   std::vector<std::string> regions_, region_files_, horizons_;
-  std::string matrix_path_, recipe_, strand_, window_, context_;  // "": the default
+  std::string fasta_path_, matrix_path_, recipe_, strand_, window_, context_;  // "": the default
   int type_ = 0;
 
   const carbon_recipes* recipes_ = nullptr;
@@ -300,4 +326,4 @@ class Mutagenesis {
 }  // namespace
 
 CARBON_PLUGIN(Mutagenesis, "score every SNV or single-base indel of regions of a FASTA",
-              CARBON_USES_MODEL | CARBON_READS_INPUTS | CARBON_WRITES_VCF)
+              CARBON_USES_MODEL | CARBON_READS_INPUTS | CARBON_LACKS_INPUTS | CARBON_WRITES_VCF)

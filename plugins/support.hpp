@@ -65,6 +65,7 @@ inline std::vector<std::string> split(const std::string& text, char separator) {
 }
 
 using carbon::parse_number;
+using carbon::shell_word;
 
 inline std::string upper_case(std::string text) {
   for (char& c : text)
@@ -72,9 +73,13 @@ inline std::string upper_case(std::string text) {
   return text;
 }
 
-/// Long options: `--name VALUE`, `--name=VALUE` and flags.
+/// Long options: `--name VALUE`, `--name=VALUE` and flags. All plugins call the same thing by the same name:
+/// -f,--fasta-ref a FASTA with the reference, -r,--regions a region, -R,--regions-file a file of them, and
+/// --genes an annotation.
 class Options {
  public:
+  /// The option declared last was called --NAME before 0.3, which this version still reads, with a warning.
+  void once_called(const std::string& name) { options_.back().old_name = name; }
   /// The option declared last is also `-letter VALUE`.
   void letter(char letter) { options_.back().letter = letter; }
   void text(const std::string& name, const std::string& type, const std::string& help, std::string& value) {
@@ -121,11 +126,15 @@ class Options {
     return out + "\n" + carbon::examples_help(examples_);
   }
 
-  void parse(int argc, char** argv) const {
+  /// Returns what to warn of.
+  std::vector<std::string> parse(int argc, char** argv) const {
+    std::vector<std::string> warnings;
     for (int i = 1; i < argc; ++i) {
       const std::string word = argv[i];
       const size_t equals = word.find('=');
       const Option& option = find(word.substr(0, equals), argv[0]);
+      if (is_old(option, word.substr(0, equals)))
+        warnings.push_back(renamed(word.substr(0, equals), option.name));
       if (option.type.empty() && equals != std::string::npos) fail("--" + option.name + " takes no value");
       if (!option.type.empty() && equals == std::string::npos && i + 1 == argc)
         fail("--" + option.name + " lacks its value, " + option.type);
@@ -135,14 +144,24 @@ class Options {
       if (!option.type.empty() && value.empty()) fail(carbon::empty_value("--" + option.name));
       option.set(value);
     }
+    return warnings;
+  }
+
+  /// That a spelling of this version is the last that is read.
+  static std::string renamed(const std::string& old, const std::string& name) {
+    return old + " is now called --" + name + "; the next version will not read the old name";
   }
 
  private:
   struct Option {
     std::string name, type, help;  // without a type it is a flag
     std::function<void(const std::string&)> set;
-    char letter = 0;  // another name; 0: none
+    char letter = 0;            // another name; 0: none
+    std::string old_name = {};  // "": none
   };
+  static bool is_old(const Option& option, const std::string& word) {
+    return !option.old_name.empty() && word == "--" + option.old_name;
+  }
 
   template <class T>
   static std::string shown(T value) {
@@ -150,7 +169,7 @@ class Options {
   }
   void add(const std::string& name, const std::string& type, const std::string& help,
            std::function<void(const std::string&)> set) {
-    options_.push_back({name, type, help, std::move(set), 0});
+    options_.push_back({name, type, help, std::move(set)});
   }
   void add_choice(const std::string& name, const std::vector<std::string>& words, const std::string& help,
                   std::function<void(size_t)> set) {
@@ -166,6 +185,8 @@ class Options {
     for (const Option& option : options_)
       if (word == "--" + option.name || (option.letter && word == std::string{'-', option.letter}))
         return option;
+    for (const Option& option : options_)
+      if (is_old(option, word)) return option;
     fail("'" + word + "' is no option; see 'carbon +" + plugin + " --help'");
   }
 
@@ -177,15 +198,6 @@ class Options {
 inline std::string to_text(double value, int digits = 10) {
   if (std::isnan(value)) return ".";
   return carbon::general_text(value, digits);
-}
-
-/// A text as a word that a shell does not split or replace.
-inline std::string shell_word(const std::string& text) {
-  constexpr const char* plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./,:=+-";
-  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
 }
 
 /// Says which command draws what was found. `arguments` are words for a shell.
@@ -385,7 +397,8 @@ struct EntryPoints {
       auto plugin = std::make_unique<Plugin>(run);
       Options options;
       plugin->declare(options);
-      options.parse(argc, argv);
+      for (const std::string& warning : options.parse(argc, argv))
+        run->api->message(run, CARBON_WARNING, warning.c_str());
       plugin->start();
       *state = plugin.release();
       return int{CARBON_OK};

@@ -28,7 +28,9 @@ lines() {
   local first
   first=$(od -An -tu2 -j16 -N2 "$1")
   ((first += 1))
-  [[ $output != *.tsv.gz ]] || head -c "$first" "$1" | gzip -dc | grep -x '#CHROM.*' > /dev/null ||
+  local end='#CHROM.*' # the last line of the header
+  [[ $output != *.bedgraph.gz ]] || end='##carbon_scanModel=.*'
+  head -c "$first" "$1" | gzip -dc | grep -x "$end" > /dev/null ||
     fail "$1: the header is longer than a block; scan with --no-version"
   head -c "$first" "$1" | gzip -dc | sed '/^#/d' | bgzip -c | head -c -28
   blocks "$1" | tail -c +$((first + 1))

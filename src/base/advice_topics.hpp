@@ -74,6 +74,7 @@ enum class AdviceTopic : int {
   report_groups,
   report_label,
   report_negate,
+  report_part,
   report_probabilities,
   report_regions,
   report_tags,

@@ -1,5 +1,5 @@
-// The lines of --help: at most 100 columns, and what an option does in a column of its own. For the commands
-// and the plugins that are shipped, which share no other code.
+// The lines of --help: at most 100 columns, and what an option does in a column of its own; and words for a
+// shell. For the commands and the plugins that are shipped, which share no other code.
 #pragma once
 
 #include <algorithm>
@@ -43,6 +43,15 @@ inline std::string wrapped_help(const std::string& text, size_t indent) {
 /// is not set. `what` is the name of an option, or what an argument is.
 inline std::string empty_value(const std::string& what) {
   return what + " is empty: give a value, or leave it out (is a variable of the shell not set?)";
+}
+
+/// A text as a word that a shell does not split or replace.
+inline std::string shell_word(const std::string& text) {
+  constexpr const char* plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./,:=+-@%";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
 }
 
 /// The lines of an option. `names` are its names and type, e.g. "-o,--output FILE".

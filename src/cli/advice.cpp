@@ -146,6 +146,8 @@ const char* sentence(AdviceTopic topic) {
       return "leave out --label, or add a file of vep";
     case report_negate:
       return "leave out --negate, which is for other tags";
+    case report_part:
+      return "draw a part of them with letters with -r REGION";
     case report_probabilities:
       return "leave out --probabilities, or add a file of vep";
     case report_regions:

@@ -59,8 +59,9 @@ void ArgumentWords::expect_value(const Option& option, const std::string& name) 
 
 void ArgumentWords::add_attached(const Option& option, const std::string& value, bool given) {
   const std::string name = "--" + option.name + "=";
-  if (given && value.empty()) fail(name + " is empty: expected " + or_list(option.words));
-  words_.push_back(name + (given ? value : option.words.front()));
+  if (given && value.empty())
+    fail(name + " is empty: expected " + (option.words.empty() ? option.value.shown : or_list(option.words)));
+  words_.push_back(name + (given ? value : option.left_out));
   without_value_ = given ? nullptr : &option;
 }
 

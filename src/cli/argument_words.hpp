@@ -15,7 +15,8 @@ namespace carbon {
 
 /// The words of argv as they are, but
 /// - a long option may be written as any beginning of its name that no other option has (as getopt allows),
-/// - an option that takes only an attached value gets the first of its words if there is none: -W, -WB, -W=B
+/// - an option that takes only an attached value gets the one that stands for none if there is none: -W, -WB,
+/// -W=B
 ///   and --write-index=B.
 /// Throws Error, from `main_COMMAND`, for an option that is not in the table or that is ambiguous, with the
 /// options that may have been meant, for every value and argument that is empty (none may be), and for an
@@ -23,6 +24,7 @@ namespace carbon {
 class ArgumentWords {
  public:
   ArgumentWords(const std::deque<Option>& rows, int argc, char** argv, std::string command);
+  const std::vector<std::string>& words() const { return words_; }
   int count() const { return static_cast<int>(words_.size()); }
   char** argv() { return pointers_.data(); }
 

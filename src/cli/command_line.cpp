@@ -129,7 +129,7 @@ void declare_outputs(const Option& row, const std::vector<std::string>& values, 
 
 std::string Option::shown_value() const {
   if (!attached) return value.shown;
-  std::string text;
+  std::string text = words.empty() ? std::string("[=") + value.shown : "";
   for (const std::string& word : words) text += (text.empty() ? "[=" : "|") + word;
   return text + "]";
 }
@@ -179,6 +179,7 @@ std::optional<int> CommandLine::parse(int argc, char** argv) {
     for (const std::string& other : rows_[i].needed) made[i]->needs(made_of(other));
   }
   ArgumentWords words(rows_, argc, argv, command_);
+  words_ = words.words();
   try {
     app.parse(words.count(), words.argv());
   } catch (const CLI::CallForHelp&) {

@@ -53,6 +53,7 @@ struct Option {
   std::string now = {};      // the value before the command line is read, if it can be written
   std::string fallback = {};
   std::vector<std::string> words = {};
+  std::string left_out = {};  // of an attached value: the value where there is none
   bool only_words = false, attached = false, is_required = false, repeats = false, greedy = false;
   bool read_once = false;  // of an input
   std::variant<std::monostate, std::pair<size_t, size_t>, std::pair<double, double>> limits = {};
@@ -76,10 +77,12 @@ struct Option {
     words = std::move(names);
     return *this;
   }
-  /// The value may be left out, and is then the first of the words. It stands only behind a =, or directly
-  /// behind the letter.
-  Option& only_attached() {
+  /// The value may be left out, and is then `otherwise`, the first of the words. It stands only behind a =,
+  /// or directly behind the letter.
+  Option& only_attached() { return only_attached(words.front()); }
+  Option& only_attached(std::string otherwise) {
     attached = true;
+    left_out = std::move(otherwise);
     return *this;
   }
   /// Limits of a number, which are included.
@@ -220,6 +223,8 @@ class CommandLine {
   bool given(const std::string& name) const;
   /// What was parsed, for a header line.
   const std::string& text() const { return text_; }
+  /// The words of what was parsed, with full names of long options; the first is that of the command.
+  const std::vector<std::string>& words() const { return words_; }
   const std::string& command() const { return command_; }
   const std::deque<Option>& rows() const { return rows_; }
   /// The row of "--name" or "-n", or null.
@@ -230,6 +235,7 @@ class CommandLine {
 
  private:
   std::string command_, about_, usage_, footer_, text_;
+  std::vector<std::string> words_;
   std::vector<Example> examples_;
   std::deque<Option> rows_;
   std::vector<std::function<void()>> after_;

@@ -133,6 +133,7 @@ void print_bash(const Commands& commands) {
     for (const Option* option : command.options) {
       options += (options.empty() ? "--" : " --") + option->name;
       // Attached arguments are completed only behind their =.
+      if (option->attached && option->words.empty()) continue;
       if (option->attached)
         cases += "        --" + option->name + ") [[ ${COMP_WORDS[*]:COMP_CWORD-1} == *=* ]] && words=" +
                  in_quotes(joined(option->words, " ")) + " ;;\n";

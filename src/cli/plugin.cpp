@@ -66,6 +66,7 @@ void add_options(CommandLine& line, uint32_t uses, PluginCommand& command) {
 std::string usage_line(const std::string& name, uint32_t uses) {
   return "carbon +" + name + " [options]" +
          (uses & CARBON_READS_MORE      ? " <in.vcf[.gz] | in.bcf | ->..."
+          : uses & CARBON_LACKS_INPUTS  ? ""
           : uses & CARBON_READS_RECORDS ? " <in.vcf[.gz]> | <in.bcf> | -"
           : uses & CARBON_READS_INPUTS  ? " <input>..."
                                         : "") +
@@ -78,8 +79,11 @@ void check_places(const CommandLine& line, char** begin, char** end, bool dashes
                   const std::string& usage) {
   for (char** word = begin; word != end; ++word) {
     const std::string option = std::string(*word).substr(0, std::string(*word).find('='));
-    const bool theirs = option.starts_with("--") && (usage.find("  " + option + " ") != std::string::npos ||
-                                                     usage.find("," + option + " ") != std::string::npos);
+    const bool is_letter = option.size() == 2 && option[0] == '-' && option != "--";
+    const bool theirs =
+        is_letter ? usage.find("  " + option + ",--") != std::string::npos
+                  : option.starts_with("--") && (usage.find("  " + option + " ") != std::string::npos ||
+                                                 usage.find("," + option + " ") != std::string::npos);
     const Option* own = line.find(option);
     const std::string place = "it comes after --, as in 'carbon +" + name + " input -- " + option + "'";
     if (theirs && !own) throw Error("plugin", option + " is an option of the plugin: " + place);
@@ -113,7 +117,9 @@ int run_plugin_command(int argc, char** argv) {
   add_options(line, plugin.uses, command);
   check_places(line, argv + 1, dashes, dashes != end, file.name, usage);
   if (const std::optional<int> status = line.parse(static_cast<int>(dashes - argv), argv)) return *status;
-  if (options.inputs.empty() && (plugin.uses & (CARBON_READS_RECORDS | CARBON_READS_INPUTS))) {
+  const bool needs_input =
+      plugin.uses & (CARBON_READS_RECORDS | CARBON_READS_INPUTS) && !(plugin.uses & CARBON_LACKS_INPUTS);
+  if (options.inputs.empty() && needs_input) {
     options.inputs.push_back(default_input(line));
     if (options.inputs.front().empty()) return 1;
   }

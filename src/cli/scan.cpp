@@ -4,6 +4,7 @@
 #include "src/base/error.hpp"
 #include "src/base/lists.hpp"
 #include "src/cli/commands.hpp"
+#include "src/cli/estimate_option.hpp"
 #include "src/cli/options.hpp"
 #include "src/files/sequence_output.hpp"
 #include "src/scan/output.hpp"
@@ -49,9 +50,10 @@ void check_output(const ScanOptions& options) {
     throw Error("main_scan", "a run that writes " + set + " cannot be continued; leave out --resume");
   check_continuable("main_scan", options.output, options.earlier);
   if (set.empty()) return;
-  if (options.shard)
-    throw Error("main_scan",
-                set + " cannot be put together from shares; leave out --shard, or use another -O");
+  if (options.shard || options.estimate.limit > 0)
+    throw Error("main_scan", set + " cannot be put together from shares; leave out " +
+                                 (options.shard ? "--shard" : "the time of --estimate") +
+                                 ", or use another -O");
   if (is_stream(options.output) || options.output.empty() || options.output.back() == '/')
     throw Error("main_scan", "-O " + options.output_type +
                                  " writes several regular files; say how their names begin with -o PREFIX");

@@ -5,6 +5,7 @@
 #include "src/base/error.hpp"
 #include "src/base/letters.hpp"
 #include "src/cli/commands.hpp"
+#include "src/cli/estimate_option.hpp"
 #include "src/cli/label_options.hpp"
 #include "src/cli/options.hpp"
 #include "src/cli/vep_tables.hpp"

@@ -1,6 +1,7 @@
 #include "src/engine/run_estimate.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_set>
 
 #include "src/base/numbers.hpp"
@@ -13,6 +14,8 @@ namespace {
 // The first run also warms up caches and chooses kernels; if it is long enough, the second one is measured.
 constexpr uint64_t kWarmUp = 512;
 constexpr double kSeconds = 2;
+constexpr double kUsed = 0.9;  // of the time of a share
+constexpr uint64_t kMostShares = 1'000'000;
 
 /// What requests run. Those with the tokens of the one before read other things from the same rows.
 struct Runs {
@@ -69,8 +72,8 @@ size_t RunEstimate::run(Engine& engine, const std::vector<Item>& items, size_t f
   return next;
 }
 
-std::string RunEstimate::measure(Engine& engine, uint64_t tokens) const {
-  if (kept_.empty()) return "no tokens, so that the model has nothing to compute";
+RunTime RunEstimate::measure(Engine& engine, uint64_t tokens) const {
+  if (kept_.empty()) return {"no tokens, so that the model has nothing to compute"};
   uint64_t measured = 0;
   double seconds = 0;
   const size_t next = run(engine, kept_, 0, kWarmUp, measured, seconds);
@@ -86,8 +89,25 @@ std::string RunEstimate::measure(Engine& engine, uint64_t tokens) const {
     }
   }
   const double speed = static_cast<double>(measured) / seconds;
-  return "at " + general_text(speed, 4) + " tokens per second, measured with " + std::to_string(measured) +
-         " of them, the run takes about " + duration_text(static_cast<double>(tokens) / speed);
+  const double time = static_cast<double>(tokens) / speed;
+  return {"at " + general_text(speed, 4) + " tokens per second, measured with " + std::to_string(measured) +
+              " of them, the run takes about " + duration_text(time),
+          time};
+}
+
+std::string shares_text(const EstimateOptions& options, const RunTime& run) {
+  if (options.limit <= 0) return {};
+  const std::string limit = duration_text(options.limit);
+  // A tenth of the time is for what is not measured: loading the model, and shares of unequal work.
+  const double shares = std::ceil(run.seconds / (kUsed * options.limit));
+  if (shares <= 1) return "this is within " + limit + ", so no shares are needed\n";
+  if (shares > kMostShares)
+    return "more than " + std::to_string(kMostShares) + " shares would be needed for " + limit +
+           " each: give a longer time, or choose a faster device or a smaller model\n";
+  const auto count = static_cast<uint64_t>(shares);
+  return std::to_string(count) + " shares take about " + duration_text(run.seconds / shares) +
+         " each on such machines; run this for every I from 1 to " + std::to_string(count) + ":\n" +
+         options.share_command(count) + "\n";
 }
 
 std::string duration_text(double seconds) {

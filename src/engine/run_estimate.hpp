@@ -6,9 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "src/base/estimate_options.hpp"
 #include "src/engine/engine.hpp"
 
 namespace carbon {
+
+/// How long a run takes, in words and in seconds.
+struct RunTime {
+  std::string text;
+  double seconds = 0;
+};
+
+/// Into how many shares a run is to be divided and the command that runs one, in lines; "" without a limit.
+std::string shares_text(const EstimateOptions& options, const RunTime& run);
 
 class RunEstimate {
  public:
@@ -21,9 +31,9 @@ class RunEstimate {
   /// Tokens that the model has to read; less if some are the same and computed once.
   uint64_t tokens() const { return tokens_; }
 
-  /// Runs some of the first requests for about two seconds, and returns a sentence: how fast that was, and
-  /// how long `tokens` tokens take at this speed. Throws Error as a run does.
-  std::string measure(Engine& engine, uint64_t tokens) const;
+  /// Runs some of the first requests for about two seconds, and returns how fast that was, and how long
+  /// `tokens` tokens take at this speed. Throws Error as a run does.
+  RunTime measure(Engine& engine, uint64_t tokens) const;
 
  private:
   struct Item {

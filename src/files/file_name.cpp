@@ -33,7 +33,12 @@ constexpr std::pair<std::string_view, std::string_view> kEndings[] = {{".vcf", "
                                                                       {".fasta", "fasta"},
                                                                       {".fna", "fasta"},
                                                                       {".json", "json"},
-                                                                      {".html", "html"}};
+                                                                      {".html", "html"},
+                                                                      {".htm", "html"},
+                                                                      {".pdf", "pdf"},
+                                                                      {".svg", "svg"},
+                                                                      {".png", "png"},
+                                                                      {".xlsx", "xlsx"}};
 
 struct NameEnd {
   std::string_view format;  // "" for a name that says nothing

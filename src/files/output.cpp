@@ -287,4 +287,10 @@ void TextOutput::commit() {
   impl_->target.commit();
 }
 
+void write_standard_output(std::string_view text) {
+  TextOutput output("-");
+  output.write(text);
+  output.close();
+}
+
 }  // namespace carbon

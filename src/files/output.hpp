@@ -90,6 +90,9 @@ class Output {
 
 /// Buffered text output. A name that ends in .gz, .bgz or .bgzf makes a BGZF file. All functions throw Error
 /// if writing fails.
+/// Writes a text that is the whole output of a run to standard output. Throws Error.
+void write_standard_output(std::string_view text);
+
 class TextOutput final : public Output {
  public:
   explicit TextOutput(const std::string& path, TemporaryName name = TemporaryName::unique,

@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "src/formats/provenance.hpp"
 #include "src/plugin/host.hpp"
 #include "version.h"
 
@@ -71,6 +72,19 @@ const char* api_property(carbon_run* handle, int which) {
           default:
             throw Error("plugin", "there is no property " + std::to_string(which));
         }
+        return run.property.c_str();
+      },
+      static_cast<const char*>(nullptr));
+}
+
+const char* api_version_line(carbon_run* handle, size_t index) {
+  PluginRun& run = PluginRun::of(handle);
+  return run.guarded(
+      [&]() -> const char* {
+        if (!run.options().version_lines) return nullptr;
+        const std::vector<std::string> lines = version_lines("plugin", run.options().command_line);
+        if (index >= lines.size()) return nullptr;
+        run.property = lines[index];
         return run.property.c_str();
       },
       static_cast<const char*>(nullptr));
@@ -166,6 +180,7 @@ const carbon_api& plugin_api() {
       api_record_genotypes,
       api_record_write,
       api_regions_read,
+      api_version_line,
   };
   return api;
 }

@@ -32,7 +32,8 @@ namespace fs = std::filesystem;
 constexpr const char* kEntry = "carbon_plugin_entry";
 constexpr unsigned kProbeSeconds = 20;  // loading takes milliseconds, or seconds from a slow network disk
 constexpr uint32_t kKnownUses = CARBON_USES_MODEL | CARBON_READS_RECORDS | CARBON_WRITES_RECORDS |
-                                CARBON_READS_INPUTS | CARBON_WRITES_VCF | CARBON_READS_MORE;
+                                CARBON_READS_INPUTS | CARBON_WRITES_VCF | CARBON_READS_MORE |
+                                CARBON_LACKS_INPUTS;
 
 // The directory of installed plugins also has the program's libraries, such as carbon-cuda.so.
 bool is_plugin_name(const std::string& name) {
@@ -60,10 +61,12 @@ std::string defect(const carbon_plugin* plugin) {
   if (reads != (plugin->process != nullptr) ||
       (!reads && (plugin->uses & (CARBON_WRITES_RECORDS | CARBON_READS_MORE))) ||
       (reads && (plugin->uses & CARBON_READS_INPUTS)) ||
+      ((plugin->uses & CARBON_LACKS_INPUTS) && !(plugin->uses & CARBON_READS_INPUTS)) ||
       ((plugin->uses & CARBON_WRITES_RECORDS) && (plugin->uses & CARBON_WRITES_VCF)))
     return "contradicts itself: `process` and CARBON_READS_RECORDS must be given together, "
-           "CARBON_WRITES_RECORDS and CARBON_READS_MORE need them, CARBON_READS_INPUTS excludes them, and "
-           "CARBON_WRITES_VCF excludes CARBON_WRITES_RECORDS";
+           "CARBON_WRITES_RECORDS and CARBON_READS_MORE need them, CARBON_READS_INPUTS excludes them, "
+           "CARBON_LACKS_INPUTS needs CARBON_READS_INPUTS, and CARBON_WRITES_VCF excludes "
+           "CARBON_WRITES_RECORDS";
   return "";
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "src/base/estimate_options.hpp"
 #include "src/base/log.hpp"
 #include "src/base/progress.hpp"
 #include "src/base/run_identity.hpp"
@@ -42,7 +43,7 @@ struct ScanOptions {
   std::optional<Shard> shard;
   EarlierRun earlier = EarlierRun::refuse;  // what becomes of OUTPUT.partial
   bool dry_run = false;                     // only say what would be done
-  bool estimate = false;                    // the same, and measure how fast that would be
+  EstimateOptions estimate;                 // the same, and measure how fast that would be
   bool version_lines = true;
   std::string command_line;  // for ##carbon_scanCommand
   ProgressMode progress = ProgressMode::automatic;

@@ -100,8 +100,11 @@ class VcfScanOutput final : public ScanOutput {
 
 class BedgraphScanOutput final : public ScanOutput {
  public:
-  BedgraphScanOutput(const std::string& path, TemporaryName name)
-      : output_(path, name, {kScanCompression, kCompressionThreads}) {}
+  BedgraphScanOutput(const std::string& path, const ScanDestination& destination)
+      : output_(path, destination.temporary, {kScanCompression, kCompressionThreads}) {
+    if (destination.continued) return;
+    for (const std::string& line : destination.header_lines) output_.write(line + "\n");
+  }
 
   void write(const ScannedBase& base) override {
     text_ = base.piece->contig;
@@ -152,7 +155,7 @@ uint64_t bedgraph_bytes(const ScanPiece& piece) {
 
 std::unique_ptr<ScanOutput> open_bedgraph(const ScanOptions& options, const IndexedFasta&,
                                           const ScanDestination& destination) {
-  return std::make_unique<BedgraphScanOutput>(options.output, destination.temporary);
+  return std::make_unique<BedgraphScanOutput>(options.output, destination);
 }
 
 bool has(const auto& list, std::string_view wanted) {

@@ -25,7 +25,7 @@ class ScanOutput {
 
 /// How the output is begun.
 struct ScanDestination {
-  std::vector<std::string> header_lines;  // of a table, VCF or BCF, each without a newline
+  std::vector<std::string> header_lines;  // of any but bigWig, each without a newline
   TemporaryName temporary = TemporaryName::unique;
   bool continued = false;  // FILE.partial has its header, and bases are added to it
 };

@@ -19,13 +19,11 @@ constexpr size_t kLeastItems = 6;
 // Bases of a piece whose windows are run to measure the speed.
 constexpr int64_t kMeasuredBases = 2'000'000;
 
-// Says before the first token how the contigs are cut into windows, and what the run will take.
-void announce(const ScanGrid& grid, const ScanOptions& options, const ScanCost& cost) {
-  options.log->message("scan", "windows of " + std::to_string(grid.bases * grid.window) + " bp every " +
-                                   std::to_string(grid.bases * grid.stride) +
-                                   " bp; each base gets at least " + std::to_string(grid.context) +
-                                   " bp of context, less near the ends of a contig");
-  options.log->message("scan", cost_text(cost));
+// How the contigs are cut into windows.
+std::string grid_text(const ScanGrid& grid) {
+  return "windows of " + std::to_string(grid.bases * grid.window) + " bp every " +
+         std::to_string(grid.bases * grid.stride) + " bp; each base gets at least " +
+         std::to_string(grid.context) + " bp of context, less near the ends of a contig";
 }
 
 // Throws Error if the output or its index cannot hold the bases that will be written.
@@ -93,8 +91,8 @@ struct ScanFiles {
 };
 
 // How long the run takes at the speed of its first windows.
-std::string measured(Engine& engine, const ScanPlanner& planner, const IndexedFasta& fasta,
-                     const std::vector<ScanPiece>& pieces, const ScanCost& cost) {
+RunTime measured(Engine& engine, const ScanPlanner& planner, const IndexedFasta& fasta,
+                 const std::vector<ScanPiece>& pieces, const ScanCost& cost) {
   RunEstimate estimate;
   for (const ScanPiece& piece : pieces) {
     const auto bases = [&](int64_t begin, int64_t end) { return fasta.fetch(piece.contig, begin, end); };
@@ -154,11 +152,14 @@ void run_scan(Engine& engine, ScanOptions options) {
   if (options.shard) pieces = pieces_of_share(pieces, *options.shard);
   check_positions(options, pieces);
   const uint64_t total = total_bases(pieces);
-  if (options.dry_run || options.estimate) {
+  if (options.dry_run || options.estimate.wanted) {
     const ScanCost cost = scan_cost(pieces, planner, config, scan_output_type(options));
-    announce(grid, options, cost);
-    if (options.estimate) options.log->message("scan", measured(engine, planner, fasta, pieces, cost));
-    return;
+    std::string text = grid_text(grid) + "\n" + cost_text(cost) + "\n";
+    if (options.estimate.wanted) {
+      const RunTime time = measured(engine, planner, fasta, pieces, cost);
+      text += time.text + "\n" + shares_text(options.estimate, time);
+    }
+    return write_standard_output(text);
   }
 
   ScanDestination destination{scan_header_lines(engine.model(), options)};
@@ -170,7 +171,8 @@ void run_scan(Engine& engine, ScanOptions options) {
     pieces = pieces_from(pieces, *mark);
     destination.continued = true;
   }
-  announce(grid, options, scan_cost(pieces, planner, config, scan_output_type(options)));
+  options.log->message("scan", grid_text(grid));
+  options.log->message("scan", cost_text(scan_cost(pieces, planner, config, scan_output_type(options))));
   if (!options.histogram.empty()) files.histogram.emplace(options, destination);
   files.output = scan_output_type(options).open(options, fasta, destination);
   ScanRecorder recorder(*files.output, files.partial.get(), mark,

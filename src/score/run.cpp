@@ -5,6 +5,7 @@
 #include "src/engine/model_line.hpp"
 #include "src/engine/output_run.hpp"
 #include "src/engine/run_estimate.hpp"
+#include "src/files/output.hpp"
 #include "src/score/assembler.hpp"
 #include "src/score/planner.hpp"
 #include "src/score/writer.hpp"
@@ -26,10 +27,10 @@ void estimate_score(Engine& engine, const ScoreOptions& options) {
                      [&](const ScoredWindow& window) { estimate.add(window.requests); });
       },
       [](const SequenceTotals&) {});
-  options.log->message("score", count_of(sequences, "sequence") + " of " + count_of(bases_in_all, "base") +
-                                    " in " + count_of(estimate.windows(), "window") + " with " +
-                                    count_of(estimate.tokens(), "token"));
-  options.log->message("score", estimate.measure(engine, estimate.tokens()));
+  write_standard_output(count_of(sequences, "sequence") + " of " + count_of(bases_in_all, "base") + " in " +
+                        count_of(estimate.windows(), "window") + " with " +
+                        count_of(estimate.tokens(), "token") + "\n" +
+                        estimate.measure(engine, estimate.tokens()).text + "\n");
 }
 
 // What the values depend on besides the sequences and the model.

@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/numbers.hpp"
+
 namespace carbon {
 
 /// What is wrong with an expression, and what would be right; whoever catches it says where it comes from.
@@ -46,10 +48,23 @@ inline bool is_own_comma(const std::string& text, size_t i) {
   return i + 1 < text.size() && (text[i + 1] == '_' || text[i + 1] == ' ');
 }
 
-/// How often each word of a preset label stood where it made an allele positive or negative, or did neither.
+/// How often each word or number of a label's tag stood where it made an allele positive or negative, or did
+/// neither.
 struct LabelWords {
   std::map<std::string, uint64_t> positive, negative, neither;
 
+  bool empty() const { return positive.empty() && negative.empty() && neither.empty(); }
+  /// Counts a word of neither class. A tag may have a value of its own for every allele.
+  void count_neither(const std::string& word) {
+    if (neither.size() < kMostKept || neither.contains(word)) ++neither[word];
+  }
+  /// "12 Pathogenic, 3 Likely_pathogenic, 1 risk_factor and more": the most frequent of all words.
+  std::string most_frequent() const {
+    std::map<std::string, uint64_t> all = positive;
+    for (const auto* words : {&negative, &neither})
+      for (const auto& [word, count] : *words) all[word] += count;
+    return text(all, kMostShown);
+  }
   /// With what the two classes are called.
   std::string sentence(const std::string& one = "positive", const std::string& other = "negative") const {
     return "words of the label: " + one + " " + text(positive) + "; " + other + " " + text(negative) +
@@ -57,16 +72,24 @@ struct LabelWords {
   }
 
  private:
+  static constexpr size_t kMostKept = 1000, kMostShown = 20;
+
   /// "12 Pathogenic, 3 Likely_pathogenic"; the most frequent first, "none" if there are none.
-  static std::string text(const std::map<std::string, uint64_t>& words) {
+  static std::string text(const std::map<std::string, uint64_t>& words, size_t most = kMostKept) {
     std::vector<std::pair<std::string, uint64_t>> sorted(words.begin(), words.end());
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
     std::string out;
-    for (const auto& [word, count] : sorted)
-      out += (out.empty() ? "" : ", ") + std::to_string(count) + " " + word;
-    return out.empty() ? "none" : out;
+    for (size_t i = 0; i < std::min(most, sorted.size()); ++i)
+      out += (i == 0 ? "" : ", ") + std::to_string(sorted[i].second) + " " + sorted[i].first;
+    return out.empty() ? "none" : out + (sorted.size() > most ? " and more" : "");
   }
+};
+
+/// Words of a label that no allele has.
+struct UnfoundWords {
+  bool whole_class;    // all words of a class, so that no allele can belong to it
+  std::string reason;  // names them, and the values that the tag has instead
 };
 
 /// TAG | TAG=A,B[/C,D] | TAG>NUMBER and the like; or the preset `clinvar`, for CLNSIG of ClinVar.
@@ -125,11 +148,16 @@ class Label {
     threshold_ = exact(threshold_);
   }
 
-  /// `values` are those of one allele, or the record's.
-  Verdict judge_numbers(std::optional<double> value) const {
+  /// The value is that of one allele, or the record's. `words`, if not null, counts the values of TAG=A,B.
+  Verdict judge_numbers(std::optional<double> value, LabelWords* words = nullptr) const {
     if (!value || std::isnan(*value)) return {};
     if (operator_.empty()) return {Verdict::value_only, false, *value};
-    if (operator_ == "=") return judge(listed(positive_, *value), listed(negative_, *value));
+    if (operator_ == "=") {
+      const std::string* const of_positive = listed(positive_, *value);
+      const std::string* const of_negative = listed(negative_, *value);
+      if (words) note(of_positive, of_negative, general_text(*value, 7), *words);
+      return judge(of_positive, of_negative);
+    }
     const bool holds = operator_ == "=="   ? *value == threshold_
                        : operator_ == "!=" ? *value != threshold_
                        : operator_ == "<=" ? *value <= threshold_
@@ -139,7 +167,7 @@ class Label {
     return {Verdict::classed, holds, *value};
   }
   /// A null pointer is a missing value. A word with commas is compared with as many values side by side,
-  /// which then count for no other word. `words`, if not null, counts those of a preset.
+  /// which then count for no other word. `words`, if not null, counts the values.
   Verdict judge_texts(const char* const* texts, size_t count, LabelWords* words = nullptr) const {
     if (preset_) return judge_clinvar(texts, count, words);
     bool any = false, positive = false, negative = false;
@@ -148,14 +176,37 @@ class Label {
       any |= used > 0;
       for (; used > 0; --used) {
         const std::string value = joined(texts + i, used);
-        const bool of_positive = contains(positive_, value), of_negative = contains(negative_, value);
-        positive |= of_positive;
-        negative |= of_negative;
-        if (of_positive || of_negative) break;
+        const std::string* const of_positive = find(positive_, value);
+        const std::string* const of_negative = find(negative_, value);
+        positive |= of_positive != nullptr;
+        negative |= of_negative != nullptr;
+        const bool found = of_positive || of_negative;
+        if (words && (found || used == 1)) note(of_positive, of_negative, value, *words);
+        if (found) break;
       }
       i += std::max<size_t>(used, 1);
     }
     return any ? judge(positive, negative) : Verdict{};
+  }
+
+  /// The words of TAG=A,B/C,D that were not among the values `words` of all alleles, most likely because they
+  /// are misspelt. Nothing for another expression, and where no allele has a value.
+  std::optional<UnfoundWords> unfound(const LabelWords& words) const {
+    if (preset_ || words.empty()) return std::nullopt;
+    UnfoundWords out{false, {}};
+    for (const auto& [list, found] :
+         {std::pair(&positive_, &words.positive), {&negative_, &words.negative}}) {
+      size_t lacking = 0;
+      for (const std::string& word : *list) {
+        if (found->contains(word)) continue;
+        out.reason += (out.reason.empty() ? "no allele has the value " : ", ") + word;
+        ++lacking;
+      }
+      out.whole_class |= lacking > 0 && lacking == list->size();
+    }
+    if (out.reason.empty()) return std::nullopt;
+    out.reason += " of " + tag_ + "; its values are " + words.most_frequent();
+    return out;
   }
 
  private:
@@ -181,7 +232,10 @@ class Label {
     for (const std::string& part : parts) {
       if (!words) break;
       const bool counts = classed && (is_pathogenic(part) || is_benign(part));
-      ++(!counts ? words->neither : positive ? words->positive : words->negative)[part];
+      if (counts)
+        ++(positive ? words->positive : words->negative)[part];
+      else
+        words->count_neither(part);
     }
     if (parts.empty()) return {};
     if (!classed) return {Verdict::neither, false, 0};
@@ -206,19 +260,28 @@ class Label {
   double exact(double number) const {
     return is_float_ ? static_cast<double>(static_cast<float>(number)) : number;
   }
-  bool listed(const std::vector<std::string>& words, double value) const {
-    return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+  /// The word that stands for a value, or null.
+  const std::string* listed(const std::vector<std::string>& words, double value) const {
+    const auto at = std::find_if(words.begin(), words.end(), [&](const std::string& word) {
       double number = 0;
       return parse_number(word, number) && exact(number) == value;
     });
+    return at == words.end() ? nullptr : &*at;
   }
   static std::string joined(const char* const* texts, size_t count) {
     std::string out;
     for (size_t i = 0; i < count; ++i) out += (i > 0 ? "," : "") + std::string(texts[i] ? texts[i] : ".");
     return out;
   }
-  static bool contains(const std::vector<std::string>& words, const std::string& word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
+  static const std::string* find(const std::vector<std::string>& words, const std::string& word) {
+    const auto at = std::find(words.begin(), words.end(), word);
+    return at == words.end() ? nullptr : &*at;
+  }
+  static void note(const std::string* positive, const std::string* negative, const std::string& value,
+                   LabelWords& words) {
+    if (positive) ++words.positive[*positive];
+    if (negative) ++words.negative[*negative];
+    if (!positive && !negative) words.count_neither(value);
   }
   /// A,B/C,D; a backslash before / or , makes it a letter of the word, and so does a low line after the
   /// comma, as in Pathogenic,_low_penetrance of ClinVar.

@@ -5,6 +5,7 @@
 #include "src/base/advice_topics.hpp"
 #include "src/base/lists.hpp"
 #include "src/engine/model_line.hpp"
+#include "src/formats/carbon_scores.hpp"
 #include "src/formats/provenance.hpp"
 
 namespace carbon {
@@ -14,6 +15,19 @@ namespace {
 // Programs before 0.3 wrote one line for all tags of a run, whose ID was the prefix.
 std::string line_start(const std::string& id) {
   return "##carbon_vepModel=<ID=" + id + ",";
+}
+
+// Which model a header says has computed a tag: "Carbon-500M (bf16)", or "".
+std::string model_of(const std::vector<std::string>& lines, const std::string& tag,
+                     const std::string& prefix) {
+  for (const std::string& id : {tag, prefix})
+    for (const std::string& line : lines) {
+      const HeaderFields fields = header_fields(line);
+      if (header_field(fields, "ID") != id) continue;
+      const std::string dtype = header_field(fields, "Dtype");
+      return header_field(fields, "Model") + (dtype.empty() ? "" : " (" + dtype + ")");
+    }
+  return {};
 }
 
 }  // namespace
@@ -41,14 +55,15 @@ EarlierScores earlier_scores(const ScoredTags& scored, const std::string& prefix
   EarlierScores earlier;
   for (const std::string& tag : vcf.info_tags()) {
     earlier.flag |= tag == flag_tag(prefix).id;
-    const auto same = [&](const std::string& line) {
+    const bool own = std::any_of(scored.tags.begin(), scored.tags.end(),
+                                 [&](const InfoTag& one) { return one.id == tag; });
+    if (!own && !is_score_tag(tag, prefix)) continue;
+    const bool same = std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
       return is_model_line(line, "vep", tag, scored.sha256, scored.dtype);
-    };
-    if (std::any_of(scored.tags.begin(), scored.tags.end(),
-                    [&](const InfoTag& own) { return own.id == tag; }))
-      earlier.replaced.push_back(tag);
-    else if (is_score_tag(tag, prefix))
-      (std::any_of(lines.begin(), lines.end(), same) ? earlier.kept : earlier.removed).push_back(tag);
+    });
+    (own ? earlier.replaced : same ? earlier.kept : earlier.removed).push_back(tag);
+    if (std::string model = same ? "" : model_of(lines, tag, prefix); !model.empty())
+      earlier.other_models.emplace(tag, std::move(model));
   }
   return earlier;
 }
@@ -72,17 +87,29 @@ void say_earlier(const EarlierScores& earlier, const std::string& prefix, Log& l
   const bool alone = replaced.empty() && earlier.removed.empty() && earlier.kept.empty();
   if (earlier.flag && alone) replaced = {flag_tag(prefix).id};
   std::string text;
-  const auto add = [&](const std::vector<std::string>& tags, const std::string& what) {
+  const auto add = [&](const std::vector<std::string>& tags, const std::string& of, const char* what) {
     if (!tags.empty())
-      text += (text.empty() ? ": " : "; ") + and_list(tags) + (tags.size() > 1 ? " are " : " is ") + what;
+      text +=
+          (text.empty() ? ": " : "; ") + and_list(tags) + of + (tags.size() > 1 ? " are " : " is ") + what;
   };
-  add(replaced, "computed anew");
-  add(earlier.removed,
-      "removed, because no header line says that this model, with this data type, has computed them");
-  add(earlier.kept, "kept");
+  // Tags of one model together, those of no other one under "".
+  const auto by_model = [&](const std::vector<std::string>& tags) {
+    std::map<std::string, std::vector<std::string>> out;
+    for (const std::string& tag : tags) {
+      const auto model = earlier.other_models.find(tag);
+      out[model == earlier.other_models.end() ? "" : " of " + model->second].push_back(tag);
+    }
+    return out;
+  };
+  for (const auto& [of, tags] : by_model(replaced)) add(tags, of, of.empty() ? "computed anew" : "replaced");
+  for (const auto& [of, tags] : by_model(earlier.removed))
+    add(tags, of,
+        of.empty() ? "removed, because no header line says which model has computed them"
+                   : "removed, because another model, or another data type, has computed them");
+  add(earlier.kept, "", "kept");
   if (text.empty()) return;
   text = "the input has scores of an earlier run" + text;
-  if (!earlier.removed.empty())
+  if (!earlier.removed.empty() || !earlier.other_models.empty())
     log.warning("vep", text, {AdviceTopic::tag_prefix});
   else if (!replaced.empty())
     log.warning("vep", text);

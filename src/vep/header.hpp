@@ -2,6 +2,7 @@
 // of the scores that the input has from earlier runs.
 #pragma once
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,8 @@ struct EarlierScores {
   std::vector<std::string> removed;   // of other weights or another data type, or of unknown ones
   std::vector<std::string> kept;      // of the same weights and data type
   bool flag = false;                  // it has the flag
+  /// Of tags that other weights, or these with another data type, have computed: "Carbon-500M (bf16)".
+  std::map<std::string, std::string> other_models;
 };
 EarlierScores earlier_scores(const ScoredTags& scored, const std::string& prefix, const VcfReader& vcf);
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "src/base/estimate_options.hpp"
 #include "src/base/log.hpp"
 #include "src/base/progress.hpp"
 #include "src/base/run_identity.hpp"
@@ -43,7 +44,7 @@ struct VepOptions {
   EarlierRun earlier = EarlierRun::refuse;  // what becomes of the scores in OUTPUT.partial
   bool version_lines = true;
   std::string command_line;  // for ##carbon_vepCommand
-  bool estimate = false;     // print the expected work and run time, then exit
+  EstimateOptions estimate;  // print the expected work and run time, then exit
   ProgressMode progress = ProgressMode::automatic;
   Log* log = &silent_log();
   StopRequests* stop = nullptr;  // who may ask for an early end; null: nobody

@@ -158,8 +158,8 @@ std::unique_ptr<HistogramFile> open_histogram(const VepOptions& options, const S
 // The records that the run annotates: all of them, or those of its shard. To find these, the records of the
 // whole input are counted first, and their contigs noted.
 IndexRange records_of_run(const VepOptions& options, VepPlanner& planner) {
+  if (options.shard || options.estimate.limit > 0) check_share_input(options.input);
   if (!options.shard) return {};
-  check_share_input(options.input);
   VcfReader vcf(options.input, options.selection, *options.log);
   const uint64_t records = count_records([&](VcfRecord& record) {
     if (!vcf.next(record)) return false;
@@ -177,11 +177,11 @@ void estimate_vep(Engine& engine, const VepOptions& options, VepPlanner& planner
     ++records;
     estimate.add(planned.requests);
   });
-  options.log->message("vep", count_of(records, "record") + ", of which " +
-                                  std::to_string(planner.counts().scored) + " get scores, from " +
-                                  count_of(estimate.windows(), "window") + " with at most " +
-                                  count_of(estimate.tokens(), "token"));
-  options.log->message("vep", estimate.measure(engine, estimate.tokens()));
+  const RunTime time = estimate.measure(engine, estimate.tokens());
+  write_standard_output(
+      count_of(records, "record") + ", of which " + std::to_string(planner.counts().scored) +
+      " get scores, from " + count_of(estimate.windows(), "window") + " with at most " +
+      count_of(estimate.tokens(), "token") + "\n" + time.text + "\n" + shares_text(options.estimate, time));
 }
 
 // Scores and writes the records of the input.
@@ -245,7 +245,7 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
     if (const std::string warning = recipe->warning(); !warning.empty())
       options.log->warning("vep", warning, {AdviceTopic::pad_windows});
   // An estimate leaves no cache behind, and so does not know what is in one.
-  std::optional<ScoreCache> cache = options.estimate ? std::nullopt : open_cache(model, options);
+  std::optional<ScoreCache> cache = options.estimate.wanted ? std::nullopt : open_cache(model, options);
   const bool embeds = !options.embeddings.empty();
   ScoreCache* const shared_cache = cache ? &*cache : nullptr;
   const SitePlanner sites(std::move(recipes), model.config().layout, shared_cache, embeds);
@@ -257,7 +257,7 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
                     vcf.contig_lengths()};
   if (options.shard) input.next = records_in(std::move(input.next), range);
 
-  if (options.estimate) return estimate_vep(engine, options, planner, input);
+  if (options.estimate.wanted) return estimate_vep(engine, options, planner, input);
   NeighbourCount neighbours(vcf);
   input.next = [&neighbours, next = std::move(input.next)](VcfRecord& record) {
     if (!next(record)) return false;

@@ -11,10 +11,22 @@ import signal
 
 from documentation_support import SOURCE, environment, need_server, no_server, run_block, write_fasta
 from harness import CARBON, Skip, bgzip, case, expect, expect_equal, fresh, genome, main, model, read, tool, write
-from vep_support import HEAD, OTHER
+from vep_support import OTHER
 from workflow_support import WORKFLOWS, study
 
 BRCA1 = 43044295 + 8000  # a place in the region of the examples of README.md and docs/usage.md
+
+# Without lines ##contig, and with ##ID, as ClinVar's monthly files have it.
+CLINVAR_HEAD = """##fileformat=VCFv4.1
+##fileDate=2026-11-16
+##source=ClinVar
+##reference=GRCh38
+##ID=<Description="ClinVar Variation ID">
+##INFO=<ID=ALLELEID,Number=1,Type=Integer,Description="the ClinVar Allele ID">
+##INFO=<ID=CLNSIG,Number=.,Type=String,Description="Aggregate germline classification for this single variant; multiple values are separated by a vertical bar">
+##INFO=<ID=RS,Number=.,Type=String,Description="dbSNP ID (i.e. rs number)">
+#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO
+"""
 
 
 def blocks(path):
@@ -51,15 +63,14 @@ def directory():
 
 
 def human(d):
-    """GRCh38.fa, Ns but for a piece of chr17, and clinvar.vcf.gz on it, whose contigs have no chr."""
+    """GRCh38.fa, Ns but for a piece of chr17, and clinvar.vcf.gz on it, whose contigs have no chr, and whose header is ClinVar's."""
     piece = (genome()["c1"].upper().replace("N", "A") * 30)[:16000]
     write_fasta(os.path.join(d, "GRCh38.fa"), [("chr17", BRCA1 - 8000, piece)])
-    head = '##INFO=<ID=CLNSIG,Number=.,Type=String,Description="x">\n##contig=<ID=17>\n'
     lines = ""
     for i, label in enumerate(("Pathogenic", "Benign", "Likely_pathogenic", "Likely_benign", "Uncertain_significance")):
         ref = piece[8000 + i]
-        lines += "17\t%d\t.\t%s\t%s\t.\t.\tCLNSIG=%s\n" % (BRCA1 + i, ref, OTHER[ref], label)
-    tool("tabix", "-p", "vcf", bgzip(write(d, "clinvar.vcf", HEAD % head + lines)))
+        lines += "17\t%d\t%d\t%s\t%s\t.\t.\tALLELEID=%d;CLNSIG=%s;RS=%d\n" % (BRCA1 + i, 55000 + i, ref, OTHER[ref], 69000 + i, label, 8017 + i)
+    tool("tabix", "-p", "vcf", bgzip(write(d, "clinvar.vcf", CLINVAR_HEAD + lines)))
 
 
 def run_document(name):

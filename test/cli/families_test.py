@@ -220,7 +220,7 @@ def the_default_context_is_that_of_the_authors():
         text = ok("vep", "-m", path, "-f", fasta, "--recipe", "next-token", variants()).text
         expect("next-token,Context=" + wanted in text, "the header has another context", None)
         expect("after the %s bp context" % wanted in text, "the tag has another context")
-        text = ok("+mutagenesis", "-m", path, fasta, "--", "--recipe", "next-token", "--regions", "c1:90-92").text
+        text = ok("+mutagenesis", "-m", path, "--", "-f", fasta, "--recipe", "next-token", "-r", "c1:90-92").text
         expect("next-token,Context=" + wanted in text, "+mutagenesis has another context")
 
 

@@ -185,7 +185,7 @@ def a_scan_of_one_window_is_next_token():
     for line in records(text):
         fields = line.split("\t")
         expect_equal(info_of(line)["CARBON_NT"], scanned[int(fields[1]), fields[4]], "%s>%s" % (fields[1], fields[4]))
-    plan = ok("scan", "-m", marin(), "-f", fasta(), "--dry-run").err
+    plan = ok("scan", "-m", marin(), "-f", fasta(), "--dry-run").text
     expect("windows of 255 bp every 170 bp; each base gets at least 85 bp" in plan, plan)
 
 
@@ -323,7 +323,7 @@ def bench_and_plugins_run():
     expect("vep" in table and "anchored" not in table, table)
     path = write(fresh(), "p.fa", ">a\n%s\n" % random_bases(300, 5))
     ok("+recovery", "-m", marin(), path, "--", "--context", "100", "--length", "12")
-    ok("+mutagenesis", "-m", marin(), path, "--", "--regions", "a:140-145")
+    ok("+mutagenesis", "-m", marin(), "--", "-f", path, "-r", "a:140-145")
     expect_failure(carbon("+niah", "-m", marin(), path, "--", "--context", "90", "--rows", "1"), "too few tokens of 1 bp")
 
 

@@ -289,5 +289,41 @@ def values_of_no_known_allele_are_refused():
     expect_failure(carbon("+auroc", path, "--", "--score", "V", "--label", "L"), "c:10", "Number=A or R")
 
 
+@case
+def words_that_no_allele_has():
+    """An error where a class would be empty, else a warning; both list the values with their counts."""
+    lines = [("c", 1, "S=1;SIG=good")] * 3 + [("c", 1, "S=2;SIG=bad")] * 2 + [("c", 1, "S=3;SIG=odd")]
+    run = ["+auroc", vcf(lines), "--", "--score", "S", "--bootstrap", 0, "--label"]
+    for label in ("SIG=badd/good", "SIG=badd", "SIG=bad/goodd"):
+        expect_failure(carbon(*run, label), "no allele has the value %s of SIG" % ("goodd" if "goodd" in label else "badd"),
+                       "its values are 3 good, 2 bad, 1 odd")
+    result = ok(*run, "SIG=bad,worse/good")
+    expect_equal([line for line in result.messages("W") if "no allele" in line],
+                 ["[W::auroc] --label: no allele has the value worse of SIG; its values are 3 good, 2 bad, 1 odd"], "warnings")
+    expect(not any("no allele" in line for line in ok(*run, "SIG=bad/good").messages("W")), "a warning of words that are there")
+    numbers = ["+auroc", vcf([("c", 1, "S=1;L=0"), ("c", 1, "S=2;L=2")]), "--", "--score", "S", "--bootstrap", 0, "--label"]
+    expect_failure(carbon(*numbers, "L=3/0"), "no allele has the value 3 of L; its values are 1 0, 1 2")
+    many = vcf([("c", 1, "S=%d;SIG=w%d" % (i, i)) for i in range(50)])
+    expect_failure(carbon("+auroc", many, "--", "--score", "S", "--label", "SIG=x"), "w0", "and more")
+
+
+@case
+def the_tags_of_the_file():
+    """Without --score the only score of carbon, without --label ClinVar's; where that is not clear, what there is."""
+    def file(*infos, values="CARBON_LLR=%d;CLNSIG=%s"):
+        head = "".join('##INFO=<ID=%s,Number=%s,Type=%s,Description="%s">\n' % info for info in infos)
+        body = "".join("c\t%d\t.\tA\tC\t.\t.\t%s\n" % (10 + i, values % (i - 3, "Benign" if i % 2 else "Pathogenic")) for i in range(6))
+        return write(fresh(), "in.vcf", "##fileformat=VCFv4.2\n##contig=<ID=c>\n" + head + "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" + body)
+
+    score, other = ("CARBON_LLR", "A", "Float", "Carbon x"), ("CARBON_NT", "A", "Float", "Carbon y")
+    signs, number = ("CLNSIG", ".", "String", "signs"), ("AF", "A", "Float", "frequency")
+    path = file(score, signs, number)
+    expect_equal(ok("+auroc", path, "--", "--bootstrap", 0).text,
+                 ok("+auroc", path, "--", "--bootstrap", 0, "--score", "CARBON_LLR", "--label", "clinvar").text, "the tags of the file")
+    expect_failure(carbon("+auroc", file(score, other, signs)), "--score is missing", "CARBON_LLR, CARBON_NT")
+    expect_failure(carbon("+auroc", file(signs, number, values="AF=%d;CLNSIG=%s")), "--score is missing", "no scores of carbon", "AF")
+    expect_failure(carbon("+auroc", file(score, number, ("SIG", ".", "String", "s"), values="CARBON_LLR=%d;SIG=%s")), "--label is missing", "AF, SIG")
+
+
 if __name__ == "__main__":
     main()

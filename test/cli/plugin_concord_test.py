@@ -47,19 +47,19 @@ def snvs(rows):
 
 
 def concord(*args, rc=0):
-    """The table as [{column: number or None}], checked against the JSON."""
+    """The figures of each stratum as [{name: number or None}], those of the table checked against the JSON."""
     out = os.path.join(fresh(), "r.json")
     result = carbon("+concord", *args, "--json", out)
     expect(result.rc == rc, "expected rc %d" % rc, result)
     header, *rows = [line.split("\t") for line in result.lines()]
-    expect_equal(header[0], "#stratum", "header")
+    expect_equal(header, ["#stratum", "metric", "value", "low", "high"], "header")
     with open(out) as f:
         document = json.load(f)
     lines = [document["all"]] + document.get("strata", [])
-    for row, line in zip(rows, lines, strict=True):
-        expect_equal([header[0][1:]] + header[1:], ["stratum"] + list(line)[1:], "columns")
-        expect_equal(row[0], line["name"], "name")
-        expect_equal(row[1:], ["." if v is None else "%.10g" % v for v in list(line.values())[1:]], "the numbers of " + row[0])
+    shown = lambda value: "." if value is None else "%.10g" % value
+    wanted = [[line["name"], name, shown(value), shown(line.get(name + "_low")), shown(line.get(name + "_high"))]
+              for line in lines for name, value in line.items() if name != "name" and not name.endswith(("_diff_low", "_diff_high"))]
+    expect_equal(rows, wanted, "a line for each figure")
     return lines, document, result
 
 
@@ -465,6 +465,30 @@ def files_that_cannot_be_compared():
     fails(vcf([("c", 10, "A", "C", "A=inf;B=1")]), words=("c:10: A is infinite",))
     fails(path, vcf([("c", 10, "A", "C,G", "B=1,2,3")]), words=("c:10: 3 values of B for 2 alternative alleles",))
     expect_failure(carbon("+concord", snvs([(1, 2), (2, 1)]), "--", "--tags", "A,B", "--label", "L"), "no allele with both scores has a label: of 2")
+
+
+@case
+def the_scores_of_the_files():
+    """Without --tags: two scores of one file, or the one that both of two files have; else what there is."""
+    def file(*tags):
+        head = "".join('##INFO=<ID=%s,Number=A,Type=Float,Description="Carbon x">\n' % tag for tag in tags)
+        body = "".join("c\t%d\t.\tA\tC\t.\t.\t%s\n" % (10 + i, ";".join("%s=%d" % (tag, (i * i) % (5 + n)) for n, tag in enumerate(tags)))
+                       for i in range(9))
+        return write(fresh(), "in.vcf", "##fileformat=VCFv4.2\n##contig=<ID=c>\n" + head + "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" + body)
+
+    two, one, three = file("CARBON_LLR", "CARBON_NT"), file("CARBON_NT"), file("CARBON_LLR", "CARBON_NT", "CARBON_ALLR")
+    expect_equal(concord(two, "--")[0], concord(two, "--", "--tags", "CARBON_LLR,CARBON_NT")[0], "two scores of one file")
+    expect_equal(concord(two, one, "--")[0], concord(two, one, "--", "--tags", "CARBON_NT")[0], "the score of both files")
+    expect_failure(carbon("+concord", three), "--tags is missing", "CARBON_LLR, CARBON_NT, CARBON_ALLR")
+    expect_failure(carbon("+concord", three, two), "--tags is missing", "CARBON_LLR, CARBON_NT")
+    expect_failure(carbon("+concord", one), "--tags is missing", "give a second file")
+
+
+@case
+def words_that_no_allele_has():
+    path = vcf([("c", 10 + i, "A", "C", "A=%d;B=%d;W=%s" % (i, i, "good" if i % 2 else "bad")) for i in range(6)])
+    expect_failure(carbon("+concord", path, "--", "--tags", "A,B", "--label", "W=badd/good"), "no allele has the value badd of W",
+                   "its values are 3 bad, 3 good")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import json
 import os
 import random
 
-from harness import bgzip, carbon, case, expect, expect_close, expect_equal, expect_failure, fresh, main, ok, write
+from harness import bgzip, carbon, case, expect, expect_close, expect_equal, expect_failure, fresh, main, ok, read, write
 
 HEAD = """##fileformat=VCFv4.2
 ##INFO=<ID=CARBON_LLR,Number=A,Type=Float,Description="score">
@@ -26,7 +26,7 @@ def vcf(lines):
 
 
 def summary(path, regions, *options, **more):
-    lines = ok("+gene-summary", path, "--", "--regions", regions, *options, **more).lines()
+    lines = ok("+gene-summary", path, "--", "-R", regions, *options, **more).lines()
     expect_equal(lines[0], COLUMNS, "header")
     return [line.split("\t") for line in lines[1:]]
 
@@ -106,7 +106,7 @@ def gff3_names_and_types():
     with gzip.open(gff + ".gz", "wb") as f:
         f.write(GFF.encode())
     expect_equal(summary(path, gff + ".gz"), wanted, "gzip")
-    expect_failure(carbon("+gene-summary", path, "--", "--regions", gff, "--feature", "CDS"), "no feature of type CDS", "gene and mRNA")
+    expect_failure(carbon("+gene-summary", path, "--", "--genes", gff, "--feature", "CDS"), "no feature of type CDS", "gene and mRNA")
 
 
 GTF = """#!genome-build x
@@ -133,7 +133,7 @@ def gtf_is_known_by_its_lines():
 def contigs_in_another_spelling_are_named():
     lines = [("MT", 10, "A", "C", "CARBON_LLR=-1"), ("c1", 10, "A", "C", "CARBON_LLR=-1")]
     bed = write(fresh(), "r.bed", "chrM\t0\t20\nc1\t0\t20\n")
-    result = ok("+gene-summary", vcf(lines), "--", "--regions", bed)
+    result = ok("+gene-summary", vcf(lines), "--", "-R", bed)
     told = [line for line in result.messages("W") if "MT (chrM in " in line and "--rename-chrs" in line]
     expect_equal(len(told), 1, "warnings")
     expect("c1 (" not in result.err, "a warning without a reason", result)
@@ -160,7 +160,7 @@ def contigs_named_like_header_lines():
     spaced = write(fresh(), "b.bed", heads + "track 0 20\n")
     expect_equal([line[:3] for line in summary(vcf(lines), spaced)], [["track", "0", "20"]], "columns between spaces")
     bed = write(fresh(), "b.bed", heads + "browser\t5\n")
-    expect_failure(carbon("+gene-summary", vcf(lines), "--", "--regions", bed), "b.bed:2: a BED line has CHROM, BEG and END")
+    expect_failure(carbon("+gene-summary", vcf(lines), "--", "-R", bed), "b.bed:2: a BED line has CHROM, BEG and END")
     headless = write(fresh(), "h.gff", "track1\tx\tgene\t1\t20\t.\t+\t.\tID=a\n>track1\nACGT\n")
     expect_equal(len(summary(vcf(lines), headless)), 1, "sequences without the directive")
 
@@ -171,7 +171,7 @@ def other_tags():
     expect_equal(summary(vcf(LINES), bed, "--tag", "DP")[0][5:], ["3", "0", "7", "9", "11"], "a number of the record")
     lines = [("c1", 3, "A", "C,G", "R=100,1,2"), ("c1", 4, "A", "C", "R=.")]
     expect_equal(summary(vcf(lines), bed, "--tag", "R")[0][5:], ["2", "1", "1", "1.5", "2"], "Number=R leaves out the reference")
-    expect_failure(carbon("+gene-summary", vcf(LINES), "--", "--regions", bed, "--tag", "W"), "--tag W")
+    expect_failure(carbon("+gene-summary", vcf(LINES), "--", "-R", bed, "--tag", "W"), "--tag W")
 
 
 @case
@@ -188,7 +188,7 @@ def json_has_the_same_numbers():
 @case
 def selection_is_carbons():
     bed = write(fresh(), "r.bed", "c1\t0\t100\tall\n")
-    lines = ok("+gene-summary", "-t", "c1:10", vcf(LINES), "--", "--regions", bed).lines()
+    lines = ok("+gene-summary", "-t", "c1:10", vcf(LINES), "--", "-R", bed).lines()
     expect_equal(lines[1].split("\t")[5], "1", "count")
 
 
@@ -196,7 +196,7 @@ def selection_is_carbons():
 def order_is_checked():
     bed = write(fresh(), "r.bed", "c1\t0\t100\tall\n")
     for lines, where in (([LINES[1], LINES[0]], "c1:10"), ([LINES[0], LINES[4], LINES[1]], "c1:20")):
-        expect_failure(carbon("+gene-summary", vcf(lines), "--", "--regions", bed), where, "not sorted")
+        expect_failure(carbon("+gene-summary", vcf(lines), "--", "-R", bed), where, "not sorted")
 
 
 @case
@@ -206,10 +206,26 @@ def refusals():
                               ("r.txt", "c1\n", "no end"), ("r.txt", "c1\t0\t9\n", "before position 1"),
                               ("r.bed", "#\nc1\t9\t5\n", "r.bed:2"), ("r.gff", "c1\t0\t5\tn\n", "nine columns"),
                               ("r.bed", "", "no regions")):
-        expect_failure(carbon("+gene-summary", path, "--", "--regions", write(fresh(), name, text)), words)
-    expect_failure(carbon("+gene-summary", path), "--regions is missing")
-    other = ok("+gene-summary", path, "--", "--regions", write(fresh(), "r.bed", "chr1\t0\t9\n"))
+        expect_failure(carbon("+gene-summary", path, "--", "-R", write(fresh(), name, text)), words)
+    expect_failure(carbon("+gene-summary", path), "--genes or --regions-file is missing")
+    other = ok("+gene-summary", path, "--", "-R", write(fresh(), "r.bed", "chr1\t0\t9\n"))
     expect(other.messages("W") and "chr1" in other.err, "expected a warning", other)
+
+
+@case
+def old_and_new_spellings():
+    bed = write(fresh(), "r.bed", "c1\t0\t20\tone\n")
+    gff = write(fresh(), "g.gff3", "##gff-version 3\nc1\tx\tgene\t1\t20\t.\t+\t.\tName=one\n")
+    wanted = ok("+gene-summary", vcf(LINES), "--", "-R", bed)
+    old = ok("+gene-summary", vcf(LINES), "--", "--regions", bed)
+    expect_equal(old.text, wanted.text, "the old spelling")
+    expect(any("--regions is now called --regions-file" in line for line in old.messages("W")), "no warning", old)
+    expect_equal(wanted.messages("W"), [], "warnings of the new spelling")
+    genes = ok("+gene-summary", vcf(LINES), "--", "--genes", gff).lines()
+    expect_equal([line.split("\t")[5:] for line in genes], [line.split("\t")[5:] for line in wanted.lines()], "genes of the same place")
+    expect_failure(carbon("+gene-summary", vcf(LINES), "--", "-R", bed, "--genes", gff), "exclude each other")
+    other = write(fresh(), "other.vcf", read(vcf(LINES)).decode().replace("CARBON_LLR", "SCORE"))
+    expect_failure(carbon("+gene-summary", other, "--", "-R", bed), "--tag is missing", "no scores of carbon", "SCORE")
 
 
 if __name__ == "__main__":

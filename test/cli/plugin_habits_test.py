@@ -35,8 +35,10 @@ def help_fits_a_terminal_and_ends_with_examples():
 @case
 def an_option_of_both_needs_the_dashes():
     bed = write(fresh(), "x.bed", "c1\t0\t100\n")
-    expect_failure(carbon("+gene-summary", data("mini.vcf"), "--regions", bed), "'carbon +gene-summary input -- --regions'", "-r")
-    expect_failure(carbon("+gene-summary", "--regions=" + bed, data("mini.vcf")), "it comes after --")
+    expect_failure(carbon("+gene-summary", data("mini.vcf"), "--regions-file", bed), "'carbon +gene-summary input -- --regions-file'", "-R")
+    expect_failure(carbon("+gene-summary", "--regions-file=" + bed, data("mini.vcf")), "it comes after --")
+    expect_failure(carbon("+gene-summary", "-R", bed, data("mini.vcf")), "'carbon +gene-summary input -- -R'")
+    expect_failure(carbon("+mutagenesis", "-m", model(), "-f", data("mini.fa")), "-f is an option of the plugin: it comes after --")
     # With the dashes it is carbon's, which needs an index.
     expect_failure(carbon("+gene-summary", "--regions", "c1", data("mini.vcf"), "--"), "index")
 
@@ -70,8 +72,8 @@ def long_fasta():
 
 
 def started(*before):
-    return subprocess.Popen([CARBON, "+mutagenesis", "-m", model(), "-@", "1", "--no-version", *before, long_fasta(), "--", "--window", "600",
-                             "--regions", "c1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV)
+    return subprocess.Popen([CARBON, "+mutagenesis", "-m", model(), "-@", "1", "--no-version", *before, "--", "-f", long_fasta(), "--window", "600",
+                             "-r", "c1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV)
 
 
 @case

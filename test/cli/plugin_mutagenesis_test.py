@@ -13,7 +13,7 @@ GENOME = {name: bases.upper() for name, bases in genome().items()}
 
 def mutagenesis(*args, before=(), fasta=None):
     window = SETTINGS if "--recipe" not in args else ()
-    return ok("+mutagenesis", "-m", model(), "--no-version", *before, fasta or data("mini.fa"), "--", *window, *args)
+    return ok("+mutagenesis", "-m", model(), "--no-version", *before, "--", "-f", fasta or data("mini.fa"), *window, *args)
 
 
 def sites(text):
@@ -61,11 +61,11 @@ def every_format_has_the_same_records():
         mutagenesis("--regions", "c1:90-100", before=("-o", path, *args))
         expect_equal(sites(tool("bcftools", "view", path).text), wanted, "records of " + name)
         expect_equal(read(path)[:2] == b"\x1f\x8b", "u" not in args and name != "out.vcf", "compression of " + name)
-    header = ok("+mutagenesis", "-m", model(), data("mini.fa"), "--", *SETTINGS, "--regions", "c1:90-91").text
+    header = ok("+mutagenesis", "-m", model(), "--", "-f", data("mini.fa"), *SETTINGS, "--regions", "c1:90-91").text
     expect("##carbon_pluginCommand=+mutagenesis " in header, "no command line in the header")
     before = sorted(os.listdir(directory))
     for args, words in ((("-O", "t"), "table"), (("-O", "x"), "'x'"), (("-o", os.path.join(directory, "no", "x.bcf")), "x.bcf")):
-        expect_failure(carbon("+mutagenesis", "-m", model(), *args, data("mini.fa"), "--", *SETTINGS, "--regions", "c1:90-91"), words)
+        expect_failure(carbon("+mutagenesis", "-m", model(), *args, "--", "-f", data("mini.fa"), *SETTINGS, "--regions", "c1:90-91"), words)
     expect_equal(sorted(os.listdir(directory)), before, "files after failures")
 
 
@@ -149,7 +149,7 @@ def anchored_changes_of_a_region_that_takes_several_calls():
 
 
 def table(path):
-    lines = read(path).decode().splitlines()
+    lines = [line for line in read(path).decode().splitlines() if not line.startswith("##")]
     return lines[0].split("\t"), [line.split("\t") for line in lines[1:]]
 
 
@@ -185,7 +185,7 @@ def regions_are_merged_and_sorted_as_the_fasta():
 def unknown_bases_are_left_out_and_counted():
     fasta = write(fresh(), "n.fa", ">n\nACGTNNACGTACGTTGCAACGT\n")
     out = os.path.join(fresh(), "m.tsv")
-    result = ok("+mutagenesis", "-m", model(), fasta, "--", "--window", "12", "--regions", "n", "--matrix", out)
+    result = ok("+mutagenesis", "-m", model(), "--", "-f", fasta, "--window", "12", "--regions", "n", "--matrix", out)
     expect_equal([site[1] for site in sites(result.text)], [1, 2, 3, 4] + list(range(7, 23)), "positions")
     expect(any("2 positions" in line for line in result.messages("W")), "expected a warning", result)
     expect_equal(table(out)[1][4], ["n", "5", "N", ".", ".", ".", "."], "row of an N")
@@ -220,9 +220,32 @@ def refusals():
                         ((*anchored, "--horizon", "16375"), "16374"), ((*anchored, "--context", "61"), "a multiple of 6"),
                         ((*anchored, "--context", "12288"), "largest that fits"), ((*anchored, "--context", "0"), "a context of 0 bp"), ((*anchored, "--strand", "x"), "+, - or both"),
                         (("--regions", "c1", "--recipe", "best"), "expected centered, next-token")):
-        expect_failure(carbon("+mutagenesis", "-m", model(), "-o", out, fasta, "--", *args), words)
+        expect_failure(carbon("+mutagenesis", "-m", model(), "-o", out, "--", "-f", fasta, *args), words)
         expect(not os.path.exists(out), "an output appeared")
     expect_failure(carbon("+mutagenesis", "-m", model(), fasta, fasta, "--", "--regions", "c1"), "one FASTA file")
+
+
+@case
+def the_matrix_says_what_made_it():
+    """The lines of the VCF; --no-version leaves out those of version and command line."""
+    for options, keys in (((), ["pluginVersion", "pluginCommand", "mutagenesisModel"]), (("--no-version",), ["mutagenesisModel"])):
+        out = os.path.join(fresh(), "m.tsv")
+        text = ok("+mutagenesis", "-m", model(), *options, "--", *SETTINGS, "-f", data("mini.fa"), "-r", "c1:90-91", "--matrix", out, dated=True).text
+        lines = [line for line in read(out).decode().splitlines() if line.startswith("##")]
+        expect_equal([line.split("=")[0] for line in lines], ["##carbon_" + key for key in keys], "header of the matrix")
+        expect_equal(lines[-1], [line for line in text.splitlines() if line.startswith("##carbon_mutagenesisModel=")][0], "line of the model")
+
+
+@case
+def the_fasta_may_stand_where_it_stood():
+    """In this version, with a warning."""
+    wanted = ok("+mutagenesis", "-m", model(), "--no-version", "--", "-f", data("mini.fa"), *SETTINGS, "-r", "c1:90-91")
+    old = ok("+mutagenesis", "-m", model(), "--no-version", data("mini.fa"), "--", *SETTINGS, "--regions", "c1:90-91")
+    expect_equal(old.text, wanted.text, "records")
+    expect(any("--fasta-ref" in line and "next version" in line for line in old.messages("W")), "no warning", old)
+    expect(not any("next version" in line for line in wanted.messages("W")), "a warning of the new spelling", wanted)
+    expect_failure(carbon("+mutagenesis", "-m", model(), "--", "-r", "c1:90-91"), "--fasta-ref is missing")
+    expect_failure(carbon("+mutagenesis", "-m", model(), data("mini.fa"), "--", "-f", data("mini.fa"), "-r", "c1:90-91"), "one FASTA file")
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ def commands():
         "scan -T": lambda path: fields(ok("scan", "-m", model(), "-f", FASTA, "-T", path, "--no-version")),
         "score": lambda path: fields(ok("score", "-m", model(), "-R", path, FASTA)),
         "embed": lambda path: fields(ok("embed", "-m", model(), "-R", path, FASTA)),
-        "+mutagenesis": lambda path: sorted(records(ok("+mutagenesis", "-m", model(), FASTA, "--", "--window", 12, "--regions-file", path).text)),
+        "+mutagenesis": lambda path: sorted(records(ok("+mutagenesis", "-m", model(), "--", "-f", FASTA, "--window", 12, "-R", path).text)),
         "+gene-summary": lambda path: sorted(
             line.split("\t")[:3] + line.split("\t")[5:] for line in ok("+gene-summary", vcf, "--", "--tag", "X", "--regions", path).lines()[1:]),
     }

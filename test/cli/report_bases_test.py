@@ -71,8 +71,8 @@ def fasta(*records):
     return write(fresh(), "in.fa", to_fasta(records))
 
 
-def run_score(bases, name="seq"):
-    return ok("score", "-m", model(), "-O", "tsv", fasta((name, bases))).text
+def run_score(bases, *options):
+    return ok("score", "-m", model(), "-O", "tsv", *options, fasta(("seq", bases))).text
 
 
 def run_scan(bases, name="seq"):
@@ -115,6 +115,30 @@ def numbers_are_those_of_score():
 
 
 @case
+def both_strands_are_drawn():
+    """logp is the mean of two logarithms, and the probabilities are scaled: what is drawn are the probabilities."""
+    text = run_score(sequence(300), "--strand", "both")
+    page, _ = report(write(fresh(), "a.tsv", text))
+    wanted = fields(text, SCORE)
+    shown = table_of(page, "Values of seq:")
+    expect_equal([r[:2] for r in shown], [r[1:3] for r in wanted], "positions and bases")
+    for mine, theirs in zip(shown, wanted):
+        p = float(theirs[5 + "ACGT".index(theirs[2])])
+        expect(float(theirs[3]) <= math.log(p) + 1e-4, "logp above ln P at " + mine[0])
+        expect_close(float(mine[2]), math.log(p), 1e-4 * max(1, abs(math.log(p))), "ln P at " + mine[0])
+        expect_close(sum(float(v) for v in mine[4:]), 1, 1e-4, "the sum at " + mine[0])
+    expect("The table is of both strands" in page, "no word of the strands")
+    bare = "".join(line + "\n" for line in text.splitlines() if not line.startswith("##"))
+    expect_equal(len(table_of(report(write(fresh(), "a.tsv", bare))[0], "Values of seq:")), len(wanted), "bases without a header")
+    changed = text.replace("Strand=both", "Strand=+")
+    expect_failure(carbon("report", "-o", os.path.join(fresh(), "o.html"), write(fresh(), "a.tsv", changed)), "is not the logarithm")
+    lines = text.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("seq\t"))
+    lines[at] = "\t".join(lines[at].split("\t")[:3] + ["-0.01"] + lines[at].split("\t")[4:])
+    expect_failure(carbon("report", "-o", os.path.join(fresh(), "o.html"), write(fresh(), "a.tsv", "\n".join(lines) + "\n")), "is not the logarithm")
+
+
+@case
 def numbers_are_those_of_scan():
     text = run_scan(sequence(250))
     page, _ = report(write(fresh(), "a.tsv", text))
@@ -143,7 +167,7 @@ def numbers_are_those_of_mutagenesis():
     bases = sequence(1200)
     for kind, columns in (("snv", MATRIX), ("indel", "#CHROM\tPOS\tREF\tdel\tA\tC\tG\tT")):
         path = os.path.join(folder, kind + ".tsv")
-        ok("+mutagenesis", "-m", model(), "-o", os.path.join(folder, kind + ".vcf"), fasta(("seq", bases)), "--", "--regions",
+        ok("+mutagenesis", "-m", model(), "-o", os.path.join(folder, kind + ".vcf"), "--", "-f", fasta(("seq", bases)), "-r",
            "seq:600-660", "--matrix", path, "--type", kind, "--window", "600", timeout=300)
         page, folder_svg = report(path)
         wanted = fields(read(path).decode(), columns)
@@ -329,6 +353,7 @@ def the_viewer_has_what_the_table_has():
     expect('id="a_map"' in page, "the map that the viewer replaces")
     page, _ = report(write(fresh(), "b.tsv", made_score(random_rows("c", 50001))))
     expect_equal(page.count("application/json"), 0, "viewers of more than 50,000 bases")
+    expect("50,001 bases are drawn as means, without letters" in page and "-r REGION draws a part" in page, "how letters are drawn")
     expect(len(page) < 1_000_000, "a page of %d bytes" % len(page))
 
 
@@ -349,6 +374,25 @@ def long_tables_are_thinned_and_cut_in_words():
     page, svg = report(write(fresh(), "b.tsv", text))
     expect_equal(len(os.listdir(svg)), 40, "figures of the first 20 pieces")
     expect("The table goes on at c:2,001" in page, "what is left out")
+
+
+@case
+def letters_of_a_long_table_are_a_region_away():
+    path = write(fresh(), "long.tsv", made_score(random_rows("c", 50001)))
+    result = ok("report", "-o", os.path.join(fresh(), "r.html"), path)
+    expect(any("50,001 bases are drawn as means" in line and "-r REGION" in line for line in result.messages("W")), "no warning", result)
+    result = ok("report", "-r", "c:1-50000", "-o", os.path.join(fresh(), "r.html"), path)
+    expect_equal(result.messages("W"), [], "warnings of 50,000 bases")
+
+
+@case
+def a_name_of_another_format_is_refused():
+    path = write(fresh(), "a.tsv", made_score(random_rows("c", 30)))
+    for name in ("x.pdf", "x.PNG", "x.svg", "x.tsv"):
+        folder = fresh()
+        expect_failure(carbon("report", "-o", os.path.join(folder, name), path), name, "HTML")
+        expect_equal(os.listdir(folder), [], "files of a failed run")
+    ok("report", "-o", os.path.join(fresh(), "x.htm"), path)
 
 
 if __name__ == "__main__":

@@ -307,8 +307,8 @@ def many_alleles_have_bands_of_joined_scores_and_exact_areas():
 
 @case
 def one_class_is_a_sentence():
-    page = report("--tags", "S", "--label", "SIG=P/LP", vcf([(1, 1, "P"), (2, 1, "P"), (3, 1, "B")]))
-    expect(any("are P (" in p and "1 have a label of neither class" in p for p in page.paragraphs), "paragraphs %r" % page.paragraphs)
+    page = report("--tags", "S", "--label", "SIG=P/LP", vcf([(1, 1, "P"), (2, 1, "P"), (3, 1, "B"), (None, 1, "LP")]))
+    expect(any("are P (1 lack the score" in p and "1 have a label of neither class" in p for p in page.paragraphs), "paragraphs %r" % page.paragraphs)
 
 
 @case
@@ -535,6 +535,28 @@ def damaged_concordances():
         out = os.path.join(directory, "report.html")
         expect_failure(carbon("report", bad, "-o", out), "bad.json", words)
         expect(not os.path.exists(out), "an output after the failure")
+
+
+@case
+def words_that_no_allele_has():
+    """As +auroc: an error where a class would be empty, else a warning; both list the values with their counts."""
+    path = vcf([(i, i, "P" if i % 3 else "B") for i in range(9)])
+    for label, word in (("SIG=Q/B", "Q"), ("SIG=Q", "Q"), ("SIG=P/Q", "Q")):
+        folder = fresh()
+        expect_failure(carbon("report", "--tags", "S", "--label", label, "-o", os.path.join(folder, "r.html"), path), "in.vcf: the label " + label,
+                       "no allele has the value %s of SIG; its values are 6 P, 3 B" % word)
+        expect_equal(os.listdir(folder), [], "files of a failed run")
+    result = ok("report", "--tags", "S", "--label", "SIG=P,LP/B", "--bootstrap", 0, "-o", os.path.join(fresh(), "r.html"), path)
+    expect(any("no allele has the value LP of SIG" in line for line in result.messages("W")), "no warning", result)
+
+
+@case
+def an_area_below_one_half_is_said_on_the_page():
+    path = vcf([(i, i, "P" if i < 4 else "B") for i in range(9)])
+    out = os.path.join(fresh(), "r.html")
+    result = ok("report", "--tags", "S", "--label", "SIG=P/B", "--bootstrap", 0, "-o", out, path)
+    said, = (line.split("] ", 1)[1] for line in result.messages("W") if "below 0.5" in line)
+    expect(said[1:] in html.unescape(read(out).decode()), "the page does not say: " + said)
 
 
 if __name__ == "__main__":

@@ -71,11 +71,11 @@ RUNS = {
     "bench": ("-m {model/config.json}", "-o"),
     "models": ("", ""),
     "plugin": ("", ""),
-    "+auroc": ("-T {places.txt} {scored.vcf} -- --label CLASS=bad/good --bootstrap 0", "-o --json"),
-    "+concord": ("-T {places.txt} {scored.vcf} {other.vcf} -- --bootstrap 0", "-o --json"),
-    "+gene-summary": ("{scored.vcf} -- --regions {genes.bed}", "-o --json"),
+    "+auroc": ("-T {places.txt} {scored.vcf} -- --score CARBON_LLR --label CLASS=bad/good --bootstrap 0", "-o --json"),
+    "+concord": ("-T {places.txt} {scored.vcf} {other.vcf} -- --tags CARBON_LLR --bootstrap 0", "-o --json"),
+    "+gene-summary": ("{scored.vcf} -- -R {genes.bed} --tag CARBON_LLR", "-o --json"),
     "+haplotypes": ("{phased.vcf} -- -f {ref.fa} --samples {samples.txt}", "-o"),
-    "+mutagenesis": (MODEL + " {ref.fa} -- --window 96 --regions-file {places.txt}", "-o --matrix"),
+    "+mutagenesis": (MODEL + " -- -f {ref.fa} --window 96 -R {places.txt}", "-o --matrix"),
     "+rank": ("{scored.vcf} -- --background {h.hist}", "-o"),
     "+recovery": (MODEL + " {ref.fa}", "-o --details --json"),
     "+perturb": (MODEL + " {cds.fa}", "-o --write-pairs --details --json"),
@@ -278,8 +278,9 @@ def a_header_without_records_comes_from_a_named_pipe():
     for name in ("empty.vcf", "empty.vcf.gz", "cut.vcf", "in.vcf"):
         result = same_as_files([name], ["vep", "-m", "model", "-w", "96", "-f", "ref.fa", name], directory)
         expect(("has no newline" in result.err) == (name == "cut.vcf"), "the warning of " + name, result)
-    for arguments in (["+gene-summary", "empty.vcf", "--", "--regions", "genes.bed"], ["+haplotypes", "empty.vcf", "--", "-f", "ref.fa"],
-                      ["+auroc", "empty.vcf", "--", "--label", "CLASS=bad/good"], ["+concord", "empty.vcf", "scored.vcf"]):
+    for arguments in (["+gene-summary", "empty.vcf", "--", "-R", "genes.bed", "--tag", "CARBON_LLR"], ["+haplotypes", "empty.vcf", "--", "-f", "ref.fa"],
+                      ["+auroc", "empty.vcf", "--", "--score", "CARBON_LLR", "--label", "CLASS=bad/good"],
+                      ["+concord", "empty.vcf", "scored.vcf", "--", "--tags", "CARBON_LLR"]):
         result, of_file = piped(["empty.vcf"], arguments, directory), carbon(*arguments, cwd=directory)
         expect_equal((result.rc, result.out), (of_file.rc, of_file.out), "%s: %s" % (arguments[0], result.err))
 
@@ -298,8 +299,8 @@ def lists_come_from_pipes_as_often_as_they_are_read():
     directory = workplace()
     vep = ["vep", "-m", "model", "-w", "96", "-f", "ref.fa"]
     same_as_files(["places.txt"], [*vep, "-T", "places.txt", "--shard", "1/2", "in.vcf"], directory)
-    same_as_files(["places.txt"], ["+concord", "-T", "places.txt", "scored.vcf", "other.vcf", "--", "--bootstrap", "0"], directory)
-    same_as_files(["genes.bed", "scored.vcf"], ["+gene-summary", "scored.vcf", "--", "--regions", "genes.bed"], directory)
+    same_as_files(["places.txt"], ["+concord", "-T", "places.txt", "scored.vcf", "other.vcf", "--", "--tags", "CARBON_LLR", "--bootstrap", "0"], directory)
+    same_as_files(["genes.bed", "scored.vcf"], ["+gene-summary", "scored.vcf", "--", "-R", "genes.bed", "--tag", "CARBON_LLR"], directory)
     write(directory, "motifs.fa", ">m\nGAATTC\n")
     same_as_files(["motifs.fa", "ref.fa"], ["generate", "-m", "model", "-l", "12", "--avoid", "motifs.fa", "ref.fa"], directory)
     ok("scan", "-m", "model", "-f", "ref.fa", "-r", "c1:1-200", "-o", "table.tsv.gz", "-W", cwd=directory)
@@ -328,7 +329,7 @@ def a_report_reads_every_kind_from_a_pipe():
                             ("vep.tsv", ("vep", "-m", "model", "-w", "96", "-f", "ref.fa", "-O", "t", "in.vcf")),
                             ("bench.json", ("bench", "-m", "model", "--tests", "score", "--rounds", "1", "--json"))):
         ok(*arguments, "-o", name, cwd=directory)
-    ok("+concord", "scored.vcf", "other.vcf", "--", "--bootstrap", "0", "--json", "two.json", cwd=directory)
+    ok("+concord", "scored.vcf", "other.vcf", "--", "--tags", "CARBON_LLR", "--bootstrap", "0", "--json", "two.json", cwd=directory)
     options = ["report", "--no-version"]
     for name in ("scored.vcf", "bases.tsv", "rows.tsv", "scan.tsv", "vep.tsv", "bench.json", "two.json"):
         same_as_files([name], [*options, name], directory)

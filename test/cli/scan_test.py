@@ -107,7 +107,9 @@ def marginal_equals_score():
     fasta = fasta_of({name: bases for name, bases in small_genome().items() if name in ("window", "short", "five", "one")})
     for strand in ("+", "-", "both"):
         wanted = ok("score", "-m", model(**SHORT), "-q", "-O", "bedgraph", "--window", 60, "--strand", strand, fasta)
-        expect_equal(scan(fasta, "-O", "bedgraph", "--context", 24, "--strand", strand).lines(), wanted.table(), "bedGraph of score")
+        found = scan(fasta, "-O", "bedgraph", "--context", 24, "--strand", strand)
+        expect_equal(found.table(), wanted.table(), "bedGraph of score")
+        expect("##carbon_scanModel=<ID=CARBON_SCAN," in found.text, "what made it", found)
 
 
 def histogram(genome, lines):
@@ -301,13 +303,13 @@ def a_dry_run_says_what_it_would_take():
     fasta = fasta_of(small_genome())
     out = os.path.join(fresh(), "out.tsv")
     result = ok("scan", "-m", model(**SHORT), "-f", fasta, "--context", 24, "--dry-run", "-o", out)
-    expect(not os.path.exists(out) and result.out == b"", "no output", result)
+    expect(not os.path.exists(out) and result.err == "", "no file and no message", result)
     bases = sum(map(len, small_genome().values()))
-    expect("windows of 60 bp every 36 bp" in result.err and "at least 24 bp of context" in result.err, "the grid", result)
-    expect("%d bases in " % bases in result.err and " FLOP" in result.err.replace("MFLOP", " FLOP"), "the cost", result)
+    expect("windows of 60 bp every 36 bp" in result.text and "at least 24 bp of context" in result.text, "the grid", result)
+    expect("%d bases in " % bases in result.text and " FLOP" in result.text.replace("MFLOP", " FLOP"), "the cost", result)
     # Two strands of one window and of 60 bases: ten tokens each.
     result = ok("scan", "-m", model(**SHORT), "-f", fasta, "--context", 24, "--dry-run", "-r", "window")
-    expect("60 bases in 2 windows with 20 tokens" in result.err, "the cost of a window", result)
+    expect("60 bases in 2 windows with 20 tokens" in result.text, "the cost of a window", result)
 
 
 # ---- what cannot be done -------------------------------------------------------------------------------------------

@@ -147,7 +147,7 @@ def concord():
 @run("+gene-summary")
 def gene_summary():
     regions = write(fresh(), "genes.bed", "c1\t50\t130\tfirst\nc1\t200\t300\tsecond\n")
-    out = ok("+gene-summary", scored(), "--", "--regions", regions).text
+    out = ok("+gene-summary", scored(), "--", "-R", regions).text
     expect("first" in out and "second" in out, "a line for each region")
 
 
@@ -165,7 +165,7 @@ def haplotypes():
 
 @run("+mutagenesis")
 def mutagenesis():
-    out = ok("+mutagenesis", "-m", model(), reference(), "--", "--regions", "c1:100-109").text
+    out = ok("+mutagenesis", "-m", model(), "--", "-f", reference(), "-r", "c1:100-109").text
     expect_equal(sum(len(line.split("\t")[4].split(",")) for line in records(out)), 30, "three SNVs of each of ten bases")
 
 

@@ -297,7 +297,7 @@ def names_that_collide_are_refused():
 def an_estimate_writes_no_histogram():
     directory = fresh()
     result = vep("-w", WINDOW, "--estimate", "--histogram", os.path.join(directory, "h"), "-o", os.path.join(directory, "o.vcf"), MINI)
-    expect("window" in result.err and os.listdir(directory) == [], "an estimate left %s" % os.listdir(directory), result)
+    expect("window" in result.text and os.listdir(directory) == [], "an estimate left %s" % os.listdir(directory), result)
 
 
 @case

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import subprocess
 
 from harness import (CARBON, DATA, ENV, bgzip, carbon, case, data, expect, expect_equal, expect_failure, fresh,
@@ -212,7 +213,8 @@ def tags_of_another_model_or_data_type_are_removed():
         twice = vep(*again, write(fresh(), "once.vcf", text))
         expect("CARBON_LLR" not in twice.text.replace("carbon_vepCommand", ""), "the scores of %s are kept" % name)
         expect_equal(sum(line.startswith("##carbon_vepModel") for line in twice.lines()), 1, "model lines, " + name)
-        expect(any("CARBON_LLR is removed" in line and "--tag-prefix" in line for line in twice.messages("W")), name, twice)
+        said = "CARBON_LLR is removed" if name == "no model line" else "CARBON_LLR of model0 (%s) is removed" % ("f32" if "type" in name else "bf16")
+        expect(any(said in line and "--tag-prefix" in line for line in twice.messages("W")), name, twice)
 
 
 @case
@@ -377,6 +379,21 @@ def index_built_by_many_at_once():
     for out, err, rc in done:
         expect(rc == 0 and records(out.decode()) == records(wanted.text), "rc %d: %s" % (rc, err.decode()))
     expect_equal(sorted(os.listdir(os.path.dirname(path))), ["mini.fa", "mini.fa.fai"], "files beside the FASTA")
+
+
+@case
+def a_second_model_names_the_first():
+    """Of tags that it replaces and of those that it removes, with --tag-prefix as the way to keep both."""
+    once = vep("--recipe", "centered,next-token", "-w", WINDOW, "--context", 60, "--dtype", "bf16", "--no-version", MINI)
+    other = vep("-w", WINDOW, "--dtype", "f32", "--no-version", write(fresh(), "once.vcf", once.out))
+    name = re.search(r'##carbon_vepModel=<ID=CARBON_LLR,Model="([^"]*)".*Dtype=(\w+)', once.text)
+    model_of_once = "%s (%s)" % (name[1], name[2])
+    said, = (line for line in other.messages("W") if "earlier run" in line)
+    for words in ("CARBON_LLR of %s is replaced" % model_of_once, "CARBON_NT of %s is removed" % model_of_once, "--tag-prefix"):
+        expect(words in said, "%r is not in: %s" % (words, said))
+    expect("CARBON_NT" not in "".join(records(other.text)), "a tag of another model is kept")
+    beside = vep("-w", WINDOW, "--dtype", "f32", "--tag-prefix", "F32", "--no-version", write(fresh(), "once.vcf", once.out))
+    expect(not any("earlier run" in line for line in beside.messages("W")), "a warning of tags that are kept", beside)
 
 
 if __name__ == "__main__":

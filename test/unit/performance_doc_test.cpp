@@ -167,7 +167,7 @@ TEST_CASE("docs/performance.md has the numbers that the program counts") {
   // A window is begun when those before it leave room in the next pass.
   const double score_tokens = static_cast<double>(cpu->pass_rows() + kMaxDefaultWindow / kKmerLength - 1);
   const double generate_tokens = 8.0 * static_cast<double>(batch);
-  std::vector<std::string> on_gpu;
+  std::vector<std::string> on_gpu, scanned;
   for (const std::string& shape : synthetic_shapes()) {
     const ModelConfig c = synthetic_config(shape);
     if (c.layout.bases() != kKmerLength) continue;
@@ -190,6 +190,12 @@ TEST_CASE("docs/performance.md has the numbers that the program counts") {
       anchored.push_back(digits(operations / kGiga));
     }
     check(row(shape, anchored));
+    const ScanGrid grid =
+        make_scan_grid(default_scan_context(c.max_positions, kKmerLength), c.max_positions, kKmerLength);
+    char tokens[16];
+    std::snprintf(tokens, sizeof tokens, "%.2f",
+                  2.0 * static_cast<double>(grid.window) / static_cast<double>(grid.stride) / kKmerLength);
+    scanned.emplace_back(tokens);
     const double scan = scan_operations_a_base(c), genome = 3.1e9 * scan;
     check(row(shape, {digits(scan / kGiga), digits(genome / 1e18), digits(6 * genome / 1e18),
                       digits(genome / 4e14 / 3600), digits(6 * genome / 4e14 / 3600)}));
@@ -201,6 +207,9 @@ TEST_CASE("docs/performance.md has the numbers that the program counts") {
     CHECK_MESSAGE(readme.find(cells) != std::string::npos, "README.md lacks" << cells);
   }
   REQUIRE(on_gpu.size() == 3);
+  const std::string scan_tokens =
+      " " + scanned[0] + ", " + scanned[1] + " and " + scanned[2] + " tokens per base";
+  CHECK_MESSAGE(text.find(scan_tokens) != std::string::npos, "docs/performance.md lacks" << scan_tokens);
   const std::string passes = " " + on_gpu[0] + ", " + on_gpu[1] + " and " + on_gpu[2] + " GB";
   CHECK_MESSAGE(text.find(passes) != std::string::npos, "docs/performance.md lacks" << passes);
 }

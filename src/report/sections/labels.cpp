@@ -431,8 +431,12 @@ std::optional<RocCurve> add_label_figures(const std::string& name, const std::st
     section.paragraphs.push_back(why_no_curves(tag, options.label, labelled));
     return std::nullopt;
   }
-  if (const double auroc = curves.metrics.values[0]; auroc < 0.5)
-    options.log->warning("report", reversed_words(tag, six_digits(auroc), negate, labelled.low));
+  if (const double auroc = curves.metrics.values[0]; auroc < 0.5) {
+    std::string words = reversed_words(tag, six_digits(auroc), negate, labelled.low);
+    options.log->warning("report", words);
+    words[0] = 'T';
+    section.paragraphs.push_back(std::move(words));
+  }
   curves.intervals = CurveBootstrap::intervals(curves.groups, options.bootstrap, options.seed, kConfidence);
   RocCurve roc{curves.score,
                {},

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "src/base/advice_topics.hpp"
 #include "src/base/counts.hpp"
 #include "src/report/drawing/heatmap.hpp"
 #include "src/report/drawing/logo.hpp"
@@ -252,10 +253,21 @@ std::string summary_words(size_t pieces, const TrackSummary& all) {
          value_text(100 * all.right) + " % of the bases.";
 }
 
-Section probability_section(BaseSection base) {
+// Says of `bases` in pieces that are too long for the page's viewer how their letters can be seen.
+void note_without_letters(size_t bases, const std::string& path, const ReportOptions& options,
+                          std::vector<std::string>& paragraphs) {
+  if (bases == 0) return;
+  const std::string text = count_text(bases) + (bases == 1 ? " base is" : " bases are") +
+                           " drawn as means, without letters, because a page shows the letters of up to " +
+                           count_text(kMostViewerBases) + " bases";
+  options.log->warning("report", path + ": " + text, {AdviceTopic::report_part});
+  paragraphs.push_back(text + "; -r REGION draws a part of them with letters.");
+}
+
+Section probability_section(BaseSection base, const std::string& path, const ReportOptions& options) {
   const std::vector<TablePiece>& pieces = base.table.pieces;
   TrackSummary all;
-  size_t viewed = 0;
+  size_t viewed = 0, without_letters = 0;
   for (size_t p = 0; p < pieces.size(); ++p) {
     const BaseTrack track = make_track(pieces[p].letters, pieces[p].values, pieces[p].first);
     const TrackSummary one = summary_of(track);
@@ -265,6 +277,7 @@ Section probability_section(BaseSection base) {
     all.right += weight * one.right;
     const bool viewer = viewed + track.length() <= kMostViewerBases;
     if (viewer) viewed += track.length();
+    if (!viewer && track.length() > kMostLetters) without_letters += track.length();
     base.section.parts.emplace_back(logo_figure(base.piece_name(p), pieces[p], track, base.genes[p], viewer));
     base.section.parts.emplace_back(map_figure(base.piece_name(p), pieces[p], track));
   }
@@ -273,13 +286,20 @@ Section probability_section(BaseSection base) {
     all.right /= static_cast<double>(all.values);
     base.section.paragraphs.insert(base.section.paragraphs.begin(), summary_words(pieces.size(), all));
   }
+  note_without_letters(without_letters, path, options, base.section.paragraphs);
   return std::move(base.section);
 }
 
 }  // namespace
 
 Section base_score_section(const std::string& name, const std::string& path, const ReportOptions& options) {
-  return probability_section(begin_base_section(name, path, "probabilities of bases", options));
+  BaseSection base = begin_base_section(name, path, "probabilities of bases", options);
+  if (base.table.both_strands)
+    base.section.paragraphs.push_back(
+        "The table is of both strands: the four probabilities are means of the logarithms of both, scaled to "
+        "a "
+        "sum of one, so they lie a little above what the column logp says, the mean before it is scaled.");
+  return probability_section(std::move(base), path, options);
 }
 
 Section scan_section(const std::string& name, const std::string& path, const ReportOptions& options) {
@@ -288,7 +308,7 @@ Section scan_section(const std::string& name, const std::string& path, const Rep
       "The table has, for each base, ln P(alternative) \u2212 ln P(reference) of the three other letters; "
       "the four "
       "probabilities follow from these, because they add up to one.");
-  return probability_section(std::move(base));
+  return probability_section(std::move(base), path, options);
 }
 
 }  // namespace carbon

@@ -9,6 +9,7 @@
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/formats/carbon_scores.hpp"
 
 namespace carbon {
 namespace {
@@ -133,6 +134,13 @@ class Collector {
   size_t bases_ = 0;
 };
 
+// Which strands a table of score was made from: "+", "-" or "both", "" if its header does not say.
+std::string strand_of(const std::vector<std::string>& header) {
+  for (const std::string& line : header)
+    if (line.starts_with("##carbon_scoreModel=")) return header_field(header_fields(line), "Strand");
+  return {};
+}
+
 void note_missing(const std::string& path, const ReportOptions& options, TablePieces& out) {
   if (!out.pieces.empty()) return;
   const std::string where = file_name(path);
@@ -154,6 +162,7 @@ BaseTable::BaseTable(const std::string& path, const VcfRegions* regions) : table
                     ": this is not a table of bases; such tables are those of score -O tsv, scan and "
                     "+mutagenesis --matrix");
   indels_ = table_.line().starts_with("#CHROM\tPOS\tREF\tdel\t");
+  strand_ = strand_of(table_.header());
   if (regions) table_.jump_to(*regions);
 }
 
@@ -200,11 +209,15 @@ void BaseTable::score_line(TableBase& base) {
     base.letters[k] = std::log(p);
   }
   if (sum > 1.001) table_.fail("the four probabilities add up to more than one");
-  // The table has this one as a logarithm, with more digits where it is close to zero.
   double& actual = base.letters[letter_place(base.letter)];
-  if (!(std::abs(std::exp(logp) - std::exp(actual)) < 1e-4))
+  const double excess = std::exp(logp) - std::exp(actual);
+  // The mean of the logarithms of two strands is at most the logarithm of what the probabilities, means of
+  // both strands, were scaled to.
+  if (strand_ != "+" && strand_ != "-" && excess < -1e-4) return;
+  if (!(std::abs(excess) < 1e-4))
     table_.fail("logp " + quoted(table_[3]) + " is not the logarithm of the probability of " + base.letter);
-  actual = logp;
+  // The table has this one as a logarithm, with more digits where it is close to zero.
+  if (strand_ != "both") actual = logp;
 }
 
 void BaseTable::scan_lines(TableBase& base) {
@@ -284,6 +297,7 @@ TablePieces read_pieces(const std::string& path, const ReportOptions& options) {
   out.kind = table.kind();
   out.indels = table.indels();
   out.header = table.header();
+  out.both_strands = table.both_strands();
   Selection selection(regions, table.sorted());
   Collector collector(path, out);
   TableBase base;

@@ -44,6 +44,8 @@ class BaseTable {
   bool indels() const { return indels_; }
   /// Whether the lines of a position are sorted, so that a position does not come again.
   bool sorted() const { return kind_ != InputKind::base_scores; }
+  /// Whether the header says that a table of score has the means of both strands.
+  bool both_strands() const { return strand_ == "both"; }
   /// The header's lines of carbon.
   const std::vector<std::string>& header() const { return table_.header(); }
 
@@ -59,6 +61,7 @@ class BaseTable {
   TableReader table_;
   InputKind kind_;
   bool indels_ = false;
+  std::string strand_;  // of a table of score, as its header says
   std::string sequence_;
 };
 
@@ -78,7 +81,7 @@ struct TablePiece {
 
 struct TablePieces {
   InputKind kind = InputKind::scan;
-  bool indels = false;
+  bool indels = false, both_strands = false;
   std::vector<std::string> header;  // the lines of carbon
   std::vector<TablePiece> pieces;
   std::vector<std::string> notes;  // paragraphs that say what is left out

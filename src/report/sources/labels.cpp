@@ -88,7 +88,7 @@ Verdict LabelJudge::verdict(const VcfRecord& record, const InfoValues& values, s
   if (count > 1)
     throw Error(kHere, place(record) + ": " + label_.tag() + " has " + std::to_string(count) +
                            " values, and the header does not say of which allele each is (Number=A or R)");
-  return count == 0 ? carbon::Verdict{} : label_.judge_numbers(values.numbers[at]);
+  return count == 0 ? carbon::Verdict{} : label_.judge_numbers(values.numbers[at], &words_);
 }
 
 ClassNames LabelJudge::names() const {
@@ -98,6 +98,14 @@ ClassNames LabelJudge::names() const {
   if (label_.positive_words().empty()) return {expression_, "other"};
   return {list_of(label_.positive_words()),
           label_.negative_words().empty() ? "other" : list_of(label_.negative_words())};
+}
+
+void LabelJudge::check_words(const std::string& path, Log& log) const {
+  const auto unfound = label_.unfound(words_);
+  if (!unfound) return;
+  const std::string text = path + ": the label " + printable(expression_) + ": " + unfound->reason;
+  if (unfound->whole_class) throw Error(kHere, text);
+  log.warning("report", text);
 }
 
 LabelJudge::Verdict LabelJudge::judge(const VcfReader& reader, const VcfRecord& record, size_t alt) {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "src/base/log.hpp"
 #include "src/formats/vcf.hpp"
 #include "src/statistics/label.hpp"
 
@@ -26,6 +27,9 @@ class LabelJudge {
   /// The words of the label itself: "pathogenic" and "benign" for clinvar, "A or B" and "C" for TAG=A,B/C,
   /// "TAG>2" and "other" for TAG>2.
   ClassNames names() const;
+  /// After the last record of the file `path`: warns of words of the label that no allele has, and throws
+  /// Error if they are all those of a class.
+  void check_words(const std::string& path, Log& log) const;
   /// How often each word of a preset label stood where; "" for another label.
   std::string words() const {
     return label_.is_preset() ? words_.sentence(names().positive, names().negative) : "";

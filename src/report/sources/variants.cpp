@@ -55,7 +55,7 @@ std::vector<std::string> carbon_lines(const VcfReader& reader) {
 class VcfSource final : public VariantSource {
  public:
   VcfSource(const std::string& path, const ReportOptions& options)
-      : path_(path == "-" ? file_name(path) : path), reader_(path, {}, *options.log) {
+      : path_(path == "-" ? file_name(path) : path), log_(*options.log), reader_(path, {}, log_) {
     const std::vector<KnownTag> known = known_tags(reader_);
     choose_tags(known, models_of(reader_), options.tags, path_, layout_);
     layout_.provenance = variant_provenance(path, carbon_lines(reader_));
@@ -70,7 +70,10 @@ class VcfSource final : public VariantSource {
   std::string label_words() const override { return judge_ ? judge_->words() : ""; }
 
   bool read(VariantRecord& out) override {
-    if (!reader_.next(record_)) return false;
+    if (!reader_.next(record_)) {
+      if (judge_) judge_->check_words(path_, log_);
+      return false;
+    }
     out.contig = record_.contig(), out.id = record_.id(), out.ref = record_.ref();
     out.pos = record_.pos() + 1;
     out.alts = record_.alts();
@@ -148,6 +151,7 @@ class VcfSource final : public VariantSource {
   }
 
   std::string path_;
+  Log& log_;
   VcfReader reader_;
   VcfRecord record_;
   std::optional<ConsequenceLayout> consequences_;
