@@ -177,9 +177,8 @@ Run declare_models(CommandLine& line) {
       "List the models that are found, with their shape, size and licence, and why a folder is not a model",
       "carbon models [options] [name|dir|file.gguf]...",
       {{"all models that are found", "carbon models"},
-       {"one model as JSON, with the digest that outputs name", "carbon models --json --digest carbon-tiny"},
-       {"a dna_config.json to fill in, for a model with a vocabulary that is not a released one",
-        "carbon models --skeleton my-model"}});
+       {"one model as JSON, with the digest that outputs name",
+        "carbon models --json --digest carbon-tiny"}});
   OptionGroup group = line.options();
   group.flag("digest", "also compute the SHA-256 of each model; reads all its weights once", options->digest);
   group.flag("json", "write JSON instead of a table", options->as_json);

@@ -469,7 +469,7 @@ def plugin_seeds():
         "niah-given": ("niah\n--task=given\n", "key\tvalue\tprompt\tnegative\nACGTAC\tTTTTTT\tACGTACGTACGT\tGGGGGG\n", scores),
         "perturb": ("perturb\n--task\ntriplet\n--start-after=6\n--patch=6\n--write-pairs=x\n", "", scores),
         "perturb-given": ("perturb\n--task=given\n", "name\toriginal\tperturbed\na\tACGTACGT\tACGTACGA\n", scores),
-        "rank": ("rank\n--background\nx\n--by\ntrinucleotide\n--fasta-ref=x\n", histogram, scores),
+        "rank": ("rank\n--background\nx\n--by\ntrinucleotide\n-f\nx\n", histogram, scores),
         "rank-types": ("rank\n--background\nx\n--by=type\n", types, typed),
         "recovery": ("recovery\n--length=12\n--context=12\n", "", scores),
         "recovery-given": ("recovery\n--task=given\n--group=kind\n", "name\tprompt\ttarget\tkind\na\tACGTAC\tACG\tk\n", scores)}
