@@ -122,7 +122,17 @@ TEST_CASE("report: a malformed table is an error that names the line") {
   says(score("s\t1\tA\t-0.7\t1\t0.5\t1.2\t0.2\t0.1\n"), "'1.2' is not a probability");
   says(score("s\t1\tA\t-0.7\t1\tnan\t0.2\t0.2\t0.1\n"), "'nan' is not a number");
   says(score("s\t1\tA\t-0.7\t1\t0.5\t0.4\t0.4\t0.4\n"), "more than one");
-  says(score("s\t1\tA\t-2\t1\t0.5\t0.2\t0.2\t0.1\n"), "not the logarithm");
+  // The mean of the logarithms of two strands may be lower than the logarithm of the probability, never
+  // higher.
+  const std::string lower = "s\t1\tA\t-2\t1\t0.5\t0.2\t0.2\t0.1\n",
+                    higher = "s\t1\tA\t-0.5\t1\t0.5\t0.2\t0.2\t0.1\n";
+  for (const char* const strand : {"+", "-", "both"}) {
+    const std::string head =
+        std::string("##carbon_scoreModel=<ID=logp,Strand=") + strand + ">\n" + kScoreHead;
+    says(message_of(folder.put("s.tsv", head + lower)),
+         strand == std::string_view("both") ? "no error" : "not the logarithm");
+    says(message_of(folder.put("s.tsv", head + higher)), "not the logarithm");
+  }
   says(score("\t1\tA\t-2\t1\t0.5\t0.2\t0.2\t0.1\n"), "the name of the sequence is missing");
   says(scan("c\t1\tA\tC\t-1\nc\t1\tA\tG\t-1\n"), "ends before the third line");
   says(scan("c\t1\tA\tC\t-1\nc\t1\tA\tG\t-1\nc\t2\tA\tT\t-1\n"),
