@@ -57,7 +57,7 @@ def main():
     large = {
         "score": ("/v1/dna/score", {"sequences": sequences}),
         "scan": ("/v1/dna/scan", {"sequence": bases(options.bases // 3)}),
-        "completion": ("/v1/completions", {"prompt": "<dna>" + bases(300), "n": 64, "max_tokens": options.bases // 300, "seed": 1}),
+        "completion": ("/v1/completions", {"prompt": "<dna>" + bases(300), "n": 64, "max_tokens": options.bases // 640, "seed": 1}),
     }
     with tempfile.TemporaryDirectory() as folder:
         port_file = os.path.join(folder, "port")
