@@ -18,7 +18,6 @@
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
-#include "src/base/letters.hpp"
 #include "src/files/file_name.hpp"
 #include "src/files/index_name.hpp"
 #include "src/files/standard_streams.hpp"

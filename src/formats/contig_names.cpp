@@ -8,7 +8,6 @@
 
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
-#include "src/base/letters.hpp"
 #include "src/base/lists.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/contig_spelling.hpp"

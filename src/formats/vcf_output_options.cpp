@@ -4,7 +4,6 @@
 
 #include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
-#include "src/base/letters.hpp"
 #include "src/files/file_name.hpp"
 #include "src/formats/vcf_internal.hpp"
 
