@@ -15,7 +15,7 @@ import sys
 
 # Rooms that work for any number of bases. The families themselves are in tokenizer and src/model; kernels compute 6-mers.
 TOKEN_ROOMS = ("src/marginals", "src/sampling", "src/transformer", "src/engine", "src/pooling", "src/embed", "src/predict",
-               "src/generate", "src/score", "src/scan", "src/vep")
+               "src/generate", "src/score", "src/scan", "src/vep", "src/verbs")
 OTHER_ROOMS = ("src/serve", "src/api", "src/bench", "src/plugin", "src/cli", "plugins")
 NUMBER = r"(?<![\w.'])(?:%s)(?:[uUlLzZ]*|\.0)(?![\w.'])"
 CONSTANT = r"|\bkKmer(?:Length|Count)\b|\bops::k(?:Bases|Kmers|Marginals)\b"
@@ -30,17 +30,15 @@ ALLOWED = [
     ("src/sampling/allowed_bases.hpp", "std::bitset<ops::kKmers>", "room for the longest tokens"),
     ("src/sampling/bounds.cpp", "std::array<Place, ops::kBases>", "room for the longest tokens"),
     ("src/sampling/samplers.cpp", "std::array<double, ops::kMarginals>", "room for the longest tokens"),
-    ("src/sampling/samplers.cpp", "std::to_string(ops::kKmers)", "top-k for the longest tokens"),
-    ("src/sampling/samplers.cpp", "options.top_k > ops::kKmers", "top-k for the longest tokens"),
+    ("src/sampling/samplers.cpp", ".range(1, ops::kKmers)", "top-k for the longest tokens"),
+    ("src/scan/options.cpp", ".range(1, 6)", "frames of the longest tokens"),
     ("src/sampling/ranks.hpp", "kNoKmer = ops::kKmers", "an index that no k-mer has"),
     ("src/sampling/new_bases.hpp", "size_t k = ops::kBases", "replaced by that of the model"),
     ("src/vep/recipe.hpp", "kMostPhases = ops::kBases", "the most phases"),
     ("src/engine/ordered_writer.hpp", "engine.pass_rows() * ops::kMarginals", "a limit of memory"),
     ("src/engine/draws.cpp", "kmers == ops::kKmers", "what a device draws"),
     ("src/transformer/head.cpp", "= ops::kKmers", "what a backend computes"),
-    ("src/serve/dna_generate.cpp", "ops::kKmers : ops::kLetters", "top-k for the longest tokens"),
     ("src/serve/completion_request.cpp", "static_cast<int64_t>(ops::kKmers)", "top-k for the longest tokens"),
-    ("src/cli/generate.cpp", ".range(1, ops::kKmers)", "top-k for the longest tokens"),
     # Other sixes.
     ("src/sampling/samplers.cpp", "append_general(value, 6, text)", "digits"),
     ("src/transformer/head.cpp", "kSliceRows = 4096", "rows of a vocabulary"),
@@ -50,7 +48,6 @@ ALLOWED = [
     ("src/scan/run.cpp", "kLeastItems = 6", "windows that are planned ahead"),
     ("src/vep/neighbours.cpp", "kMostBases = 6", "between variants that are neighbours"),
     ("src/vep/recipes/next_token.cpp", "kSpelledOut = 4096", "bases of an allele"),
-    ("src/serve/dna_variants.cpp", "*value == 6", "a word of --phases as a number"),
     ("src/serve/embeddings.cpp", "18 - 6 * j", "bits"),
     ("src/cli/options.cpp", ".range(0, 6)", "--verbosity"),
     ("plugins/carbon_plugin.h", "CARBON_MODEL_POSITIONS = 6", "a number of a list"),

@@ -12,9 +12,10 @@ import sys
 # The layers go from top to bottom. A folder includes itself and what stands on lines below its own, never a neighbour on its line;
 # a folder inside another on the same line, such as kernels/cpu, also includes that one.
 LAYERS = (
-    ("src/cli", "src/api"),
-    ("src/plugin", "src/bench", "src/serve", "src/report"),
+    ("src/cli",),
+    ("src/plugin", "src/bench", "src/serve", "src/report", "src/api"),
     ("src/report/sections",),
+    ("src/verbs",),
     ("src/vep", "src/score", "src/embed", "src/predict", "src/generate", "src/scan"),
     ("src/pooling",),
     ("src/engine",),
@@ -33,7 +34,7 @@ LIBRARY_INTERFACE = ("src/api", "include/carbon/carbon.h")
 PLUGIN_HEADERS = ("src/base/help_lines.hpp", "src/base/letters.hpp", "src/base/numbers.hpp", "src/formats/contig_spelling.hpp",
                   "src/formats/carbon_scores.hpp", "src/formats/haplotype.hpp")
 # These stand beside the layers: what each may include, and who may include it.
-USERS = sum(LAYERS[:4], ())
+USERS = sum(LAYERS[:5], ())
 SECTIONS = ("src/report", "src/report/sections")
 BESIDE = {
     # How a report draws knows no file, and how it reads knows no picture.

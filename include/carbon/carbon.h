@@ -154,6 +154,11 @@ CARBON_API int carbon_call_progress(carbon_call* call, int64_t* done, int64_t* p
  * object with the member error is not a model. Reads no weights. To be freed with carbon_free(). */
 CARBON_API int carbon_models(char** json);
 
+/* The verbs, since version 2: a JSON array of {"name":, "about":, "inputs":, "options":}, where options is a
+ * JSON Schema of what carbon_call_new() takes: names, types, words, bounds, defaults and a sentence each. To
+ * be freed with carbon_free(). */
+CARBON_API int carbon_verbs(char** json);
+
 /* Reads a FASTA file (plain, gzip or BGZF; "-" for standard input) as the commands do, since version 2. A
  * file is meant for one thread at a time. CARBON_E_INPUT: the file cannot be read, or is not FASTA. */
 CARBON_API int carbon_fasta_open(const char* path, carbon_fasta** fasta);

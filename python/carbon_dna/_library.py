@@ -51,7 +51,7 @@ def _load() -> ctypes.CDLL:
             "call_end": [c_void_p], "call_next": [c_void_p, c_int],
             "call_array": [c_void_p, c_char_p, strings[1], POINTER(c_int), POINTER(c_int), POINTER(POINTER(c_int64)), c_void_p],
             "call_cancel": [c_void_p], "call_free": [c_void_p], "log_next": [strings[1]],
-            "call_progress": [c_void_p, POINTER(c_int64), POINTER(c_int64)], "models": [strings[1]],
+            "call_progress": [c_void_p, POINTER(c_int64), POINTER(c_int64)], "models": [strings[1]], "verbs": [strings[1]],
             "fasta_open": [c_char_p, strings[1]], "fasta_next": [c_void_p, strings[1], strings[1], POINTER(c_int64)],
             "fasta_close": [c_void_p]}.items():
         function = getattr(library, "carbon_" + name)

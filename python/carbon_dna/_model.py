@@ -272,7 +272,11 @@ class Model:
         total = None if isinstance(rows, (str, os.PathLike)) else count_of(rows)
         return results(self._open, "variants", options, inputs, read, Teller(progress, total))
 
-    def variants(self, fasta: Optional[Path], rows: Rows, **options: Any) -> VariantScores:
+    def variants(self, fasta: Optional[Path], rows: Rows, *, sequence: Optional[Bases] = None, recipe: str = "centered",
+                 level: str = "bp", strand: Optional[str] = None, phases: Optional[str] = None, window: Optional[int] = None,
+                 context: Optional[int] = None, horizon: Optional[int] = None, pool: Optional[str] = None,
+                 pad_tail: Optional[bool] = None, labels: Optional[Sequence[str]] = None, activation: Optional[str] = None,
+                 label_scale: Optional[LabelScale] = None, progress: Progress = None) -> VariantScores:
         """Scores of variants, as ``carbon vep`` computes them: a row for each alternative allele.
 
         Parameters
@@ -308,7 +312,10 @@ class Model:
         >>> scores.flag.tolist()
         ['', 'ref_mismatch']
         """
-        return variant_columns(list(self.iter_variants(fasta, rows, **options)), index_of(rows))
+        scores = self.iter_variants(fasta, rows, sequence=sequence, recipe=recipe, level=level, strand=strand, phases=phases,
+                                    window=window, context=context, horizon=horizon, pool=pool, pad_tail=pad_tail, labels=labels,
+                                    activation=activation, label_scale=label_scale, progress=progress)
+        return variant_columns(list(scores), index_of(rows))
 
     # ---- scan
 
@@ -511,7 +518,12 @@ class Model:
 
         return self._of_sequences("generate", options, [""] if prompts is None else prompts, read, progress, "prompts", each)
 
-    def generate(self, prompts: Optional[Iterable[Bases]], length: int, **options: Any) -> List[Sample]:
+    def generate(self, prompts: Optional[Iterable[Bases]], length: int, *, n: int = 1, seed: int = 0, sampler: str = "kmer",
+                 temperature: Optional[float] = None, top_k: Optional[int] = None, top_p: Optional[float] = None,
+                 greedy: bool = False, constraint: Optional[Bases] = None, gc: Optional[Sequence[float]] = None,
+                 gc_window: Optional[int] = None, avoid: Optional[Sequence[Bases]] = None,
+                 no_stop: Optional[Sequence[Union[int, str]]] = None, max_homopolymer: Optional[int] = None,
+                 prefix: Optional[str] = None, probabilities: bool = False, progress: Progress = None) -> List[Sample]:
         """Continues prompts, as ``carbon generate`` does; prompt i has the draws of record i of a FASTA.
 
         Parameters
@@ -550,4 +562,7 @@ class Model:
         >>> len(sample.sequence), sample == model.generate(["ACGTACGT"], 30, seed=1)[0]
         (30, True)
         """
-        return list(self.iter_generate(prompts, length, **options))
+        return list(self.iter_generate(
+            prompts, length, n=n, seed=seed, sampler=sampler, temperature=temperature, top_k=top_k, top_p=top_p, greedy=greedy,
+            constraint=constraint, gc=gc, gc_window=gc_window, avoid=avoid, no_stop=no_stop, max_homopolymer=max_homopolymer,
+            prefix=prefix, probabilities=probabilities, progress=progress))

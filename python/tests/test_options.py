@@ -1,12 +1,15 @@
 """Every option of the commands that changes a value has a parameter here, or docs/python.md says why not."""
 
+import ctypes
 import inspect
+import json
 import os
 import re
 
 from support import SOURCE, carbon
 
 import carbon_dna
+from carbon_dna import _library
 
 COMMANDS = {"score": "iter_score", "vep": "iter_variants", "scan": "iter_scan", "embed": "iter_embed", "predict": "iter_predict",
             "generate": "iter_generate"}
@@ -39,8 +42,32 @@ def test_every_option_is_here_or_is_explained():
     assert explained <= options, explained - options
 
 
+def declared():
+    """Of each verb, the JSON Schema of its options."""
+    text = ctypes.c_void_p()
+    _library.check(_library.lib.carbon_verbs(ctypes.byref(text)))
+    verbs = json.loads(ctypes.string_at(text.value))
+    _library.lib.carbon_free(text)
+    return {verb["name"]: verb["options"] for verb in verbs}
+
+
+def test_parameters_and_their_defaults_are_those_of_the_library():
+    inputs = {"fasta", "rows", "regions", "sequences", "prompts", "progress", "self"}
+    names = {"fasta_ref": "fasta", "num": "n"}
+    for verb, schema in declared().items():
+        of_method = inspect.signature(getattr(carbon_dna.Model, "iter_" + verb)).parameters
+        options = {names.get(name, name): option for name, option in schema["properties"].items()}
+        assert set(of_method) - inputs == set(options) - {"fasta"}, verb
+        for name, option in options.items():
+            default = of_method[name].default
+            if name in schema.get("required", ()):
+                assert default is inspect.Parameter.empty, (verb, name)
+            elif default is not None and default is not inspect.Parameter.empty and "default" in option:
+                assert default == option["default"], (verb, name, default, option)
+
+
 def test_a_list_has_the_parameters_of_its_iterator():
-    for method in ("score", "scan", "embed", "predict"):
+    for method in ("score", "scan", "embed", "predict", "variants", "generate"):
         whole, one = (inspect.signature(getattr(carbon_dna.Model, name)).parameters for name in (method, "iter_" + method))
         same = [(p.name, p.default) for p in list(whole.values())[1:] if p.name not in ("region",)]
         assert same == [(p.name, p.default) for p in list(one.values())[1:] if p.name not in ("regions",)], method

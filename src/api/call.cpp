@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "src/base/json.hpp"
+#include "src/base/lists.hpp"
 
 namespace carbon::api {
 namespace {
@@ -42,7 +43,28 @@ void Call::Bell::wait(uint64_t heard, const Pending& pending, steady_clock::time
   rung_.wait_until(lock, until, [&] { return rings_ != heard || (pending && *pending == 0); });
 }
 
-Call::Call(std::shared_ptr<OpenModel> model, std::unique_ptr<Verb> verb)
+NamedVerb::NamedVerb(const std::string& name, const OpenModel& model, const Fields& options)
+    : entry(find_verb(name)) {
+  if (!entry) {
+    std::vector<std::string> names;
+    for (const VerbEntry& known : verb_table()) names.emplace_back(known.name);
+    throw Problem(CARBON_E_ARGUMENT, "'" + printable(name) + "' is not a verb; it must be " + or_list(names));
+  }
+  or_code(CARBON_E_MODEL, [&] { check_use(model.served().model().checkpoint(), entry->use); });
+  Log& log = model.log();
+  const VerbContext context{model.served(), nullptr,
+                            [&log](const std::string& note) { log.info("carbon", note); },
+                            [&log](const std::string& advice) { log.warning("carbon", advice); }, log};
+  verb = or_code(CARBON_E_SETTING, [&] {
+    return entry->make(context, [&](const SettingList& settings) {
+      std::vector<std::string> given = options.read(settings, Door::library);
+      options.refuse_others();
+      return given;
+    });
+  });
+}
+
+Call::Call(std::shared_ptr<OpenModel> model, NamedVerb verb)
     : model_(std::move(model)), verb_(std::move(verb)), owner_(model_->new_owner()) {}
 
 Call::~Call() {
@@ -64,7 +86,9 @@ int Call::add(std::string_view text) {
   if (ended_) throw Problem(CARBON_E_ARGUMENT, "carbon_call_end() has said that no more inputs come");
   run_waiting();
   if (!waiting_.empty()) return CARBON_E_AGAIN;
-  or_code(CARBON_E_INPUT, [&] { plan([&](const Emit& emit) { verb_->add(added_, text, emit); }); });
+  const std::string name = verb_.entry->inputs + ("[" + std::to_string(added_) + "]");
+  or_code(CARBON_E_INPUT,
+          [&] { plan([&](const Emit& emit) { verb_.verb->add(added_, name, text, emit); }); });
   ++added_;
   run_waiting();
   bell_->ring();
@@ -173,7 +197,7 @@ int Call::next(milliseconds timeout) {
 void Call::advance() {
   take_finished();
   if (results_.empty() && running_.empty() && waiting_.empty())
-    or_code(CARBON_E_INPUT, [&] { plan([&](const Emit& emit) { verb_->flush(emit); }); });
+    or_code(CARBON_E_INPUT, [&] { plan([&](const Emit& emit) { verb_.verb->flush(emit); }); });
   run_waiting();
   take_finished();  // what needs no request
 }
@@ -215,7 +239,7 @@ void Call::close(const Problem& why) {
   cancel_requests();
   waiting_.clear();
   running_.clear();
-  verb_.reset();
+  verb_.verb.reset();
   model_.reset();
 }
 

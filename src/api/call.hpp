@@ -14,14 +14,23 @@
 
 #include "src/api/open_model.hpp"
 #include "src/api/problem.hpp"
-#include "src/api/verb.hpp"
+#include "src/verbs/fields.hpp"
+#include "src/verbs/verb.hpp"
 
 namespace carbon::api {
+
+/// The verb of this name, with its options. Throws Problem for an unknown one, for a model that cannot be
+/// used so, and for options.
+struct NamedVerb {
+  NamedVerb(const std::string& name, const OpenModel& model, const Fields& options);
+  const VerbEntry* entry;
+  std::unique_ptr<Verb> verb;
+};
 
 /// All functions may be called from any thread, and throw Problem.
 class Call {
  public:
-  Call(std::shared_ptr<OpenModel> model, std::unique_ptr<Verb> verb);
+  Call(std::shared_ptr<OpenModel> model, NamedVerb verb);
   /// Cancels the call.
   ~Call();
   Call(const Call&) = delete;
@@ -82,7 +91,7 @@ class Call {
 
   std::mutex mutex_;  // guards what follows
   std::shared_ptr<OpenModel> model_;
-  std::unique_ptr<Verb> verb_;
+  NamedVerb verb_;
   uint64_t owner_;  // of its requests
   size_t added_ = 0;
   bool ended_ = false;

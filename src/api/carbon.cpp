@@ -103,8 +103,7 @@ int carbon_call_new(carbon_model* model, const char* verb, const char* options, 
     require(verb, "the verb");
     const Fields fields = read_object(options, "options");
     *call = handle_of<carbon_call>(
-        handles.add(number_of(model),
-                    std::make_shared<Call>(open, make_verb(verb, open->served(), fields, open->log()))));
+        handles.add(number_of(model), std::make_shared<Call>(open, NamedVerb(verb, *open, fields))));
     return CARBON_OK;
   });
 }
@@ -140,8 +139,9 @@ int carbon_call_array(carbon_call* call, const char* name, const void** data, in
     require(name, "the name of the array");
     require(data, "where the data goes");
     const Array& array = open->array(name);
-    *data = array.data();
-    if (type) *type = array.type();
+    *data = std::visit([](const auto& all) -> const void* { return all.data(); }, array.data());
+    constexpr int kTypes[] = {CARBON_F64, CARBON_F32, CARBON_I64, CARBON_U8};
+    if (type) *type = kTypes[array.data().index()];
     if (dimensions) *dimensions = static_cast<int>(array.shape().size());
     if (shape) *shape = array.shape().data();
     if (strides) *strides = array.strides().data();
@@ -183,6 +183,22 @@ int carbon_models(char** json) {
     ordered_json list = ordered_json::array();
     for (const ListedModel& model : list_models()) list.push_back(to_json(look_at_model(model)));
     *json = copy_of(list.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+    return CARBON_OK;
+  });
+}
+
+int carbon_verbs(char** json) {
+  return guarded([&] {
+    require(json, "where the list goes");
+    *json = nullptr;
+    using nlohmann::ordered_json;
+    ordered_json list = ordered_json::array();
+    for (const VerbEntry& verb : verb_table())
+      list.push_back({{"name", verb.name},
+                      {"about", verb.about},
+                      {"inputs", verb.inputs},
+                      {"options", settings_schema(verb, Door::library)}});
+    *json = copy_of(list.dump());
     return CARBON_OK;
   });
 }

@@ -4,11 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "src/api/problem.hpp"
-#include "src/api/verb.hpp"
 #include "src/base/threads.hpp"
 #include "src/engine/ordered_writer.hpp"
 #include "src/model/registry.hpp"
 #include "src/model/rope_scaling.hpp"
+#include "src/verbs/verb.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon::api {

@@ -10,8 +10,8 @@
 #include "src/base/log.hpp"
 #include "src/engine/engine.hpp"
 #include "src/engine/request_queue.hpp"
-#include "src/serve/fields.hpp"
-#include "src/serve/served_model.hpp"
+#include "src/verbs/fields.hpp"
+#include "src/verbs/served_model.hpp"
 
 namespace carbon::api {
 

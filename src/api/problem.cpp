@@ -4,7 +4,8 @@
 
 #include "src/base/error.hpp"
 #include "src/base/own_environment.hpp"
-#include "src/serve/api_error.hpp"
+#include "src/verbs/fields.hpp"
+#include "src/verbs/verb.hpp"
 
 namespace carbon::api {
 namespace {
@@ -38,10 +39,10 @@ Problem problem_of(const std::exception_ptr& thrown, int otherwise) {
     return {CARBON_E_MEMORY, error.what()};
   } catch (const SettingError& error) {
     return {CARBON_E_SETTING, error.what()};
+  } catch (const InputError& error) {
+    return {CARBON_E_INPUT, error.what()};
   } catch (const Error& error) {
     return {otherwise, error.what()};
-  } catch (const ApiError& error) {
-    return {error.status() >= 500 ? CARBON_E_FAILED : otherwise, error.what()};
   } catch (const std::exception& error) {
     return {CARBON_E_FAILED, error.what()};
   } catch (...) {

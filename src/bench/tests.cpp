@@ -112,7 +112,7 @@ BenchTest score_test(Engine& engine, size_t prompt) {
   test.run = [&engine, bases] {
     const std::vector<std::string_view> sequences(bases.begin(), bases.end());
     const Stopwatch watch;
-    score_sequences(engine, ScoreLevel::base, sequences, [](size_t, const SequenceScores&) {});
+    score_sequences(engine, {}, sequences, [](size_t, const SequenceScores&) {});
     return watch.seconds();
   };
   return test;

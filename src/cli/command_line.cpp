@@ -201,6 +201,13 @@ bool CommandLine::given(const std::string& name) const {
                      [&](const Option& row) { return row.name == name && row.count > 0; });
 }
 
+std::vector<std::string> CommandLine::given_names() const {
+  std::vector<std::string> names;
+  for (const Option& row : rows_)
+    if (row.count > 0) names.push_back(row.name);
+  return names;
+}
+
 const Option* CommandLine::find(const std::string& written) const {
   for (const Option& row : rows_) {
     if (row.heading.empty()) continue;

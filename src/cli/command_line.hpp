@@ -221,6 +221,8 @@ class CommandLine {
 
   /// Was the option on the command line?
   bool given(const std::string& name) const;
+  /// The names of those that were.
+  std::vector<std::string> given_names() const;
   /// What was parsed, for a header line.
   const std::string& text() const { return text_; }
   /// The words of what was parsed, with full names of long options; the first is that of the command.

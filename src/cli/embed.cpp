@@ -43,19 +43,9 @@ Run declare_embed(CommandLine& line) {
        "output file (default: standard output, tsv only); npy and safetensors also write STEM.names.tsv"},
       options.output);
   add_record_option(line, options.record);
-  group.option(
-      {"layer", "L", "-1: after the final norm (default); L: the residual stream after the first L layers"},
-      options.layer);
-  group.option({"pool", "POOL",
-                "separator (the row of </dna> or a last <s>; default), last (6-mer), mean (over all 6-mers) "
-                "or none (one row per 6-mer)"},
-               options.pooling.pool, kPoolWords);
   group.option({"dtype-out", "TYPE", "type of the values written: f32 (default) or f16"}, options.dtype,
                kEmbedTypeWords);
-  group.flag("pad-tail", "pad a partial 6-mer at the end with A (default: leave it out)",
-             options.pooling.pad_tail);
-  group.option({"strand", "STRAND", "+ (default), - (reverse complement) or both (mean of the two rows)"},
-               options.strand, kStrandWords);
+  add_settings(line, "Options", embed_settings(options));
   add_region_options(line, options.inputs, "embed");
   add_resume_options(line, options.earlier);
   add_metadata_options(line, "Metadata", command->common.model.metadata);

@@ -2,13 +2,10 @@
 #include <memory>
 #include <optional>
 
-#include "src/base/error.hpp"
-#include "src/cli/bound_options.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
 #include "src/files/file_name.hpp"
 #include "src/files/sequence_output.hpp"
-#include "src/generate/bounds.hpp"
 #include "src/generate/run.hpp"
 
 namespace carbon {
@@ -25,48 +22,6 @@ struct GenerateCommand {
   DraftChoice draft;
 };
 
-void add_sampling_options(CommandLine& line, SamplerOptions& sampler) {
-  OptionGroup group = line.group("Sampling");
-  group.option(
-      {"sampler", "NAME",
-       "kmer (whole 6-mers; default), marginal (six independent bases) or chain (one base after the other)"},
-      sampler.kind, kSamplerWords);
-  group.flag("greedy", "take the most likely 6-mer or base instead of drawing a sample", sampler.greedy);
-  group.option({'T', "temperature", "FLOAT", "sampling temperature, above 0"}, sampler.temperature)
-      .shows_default()
-      .excludes("greedy");
-  group
-      .option(
-          {"top-k", "INT", "sample only from the INT most likely 6-mers (with marginal and chain: bases)"},
-          sampler.top_k)
-      .range(1, ops::kKmers)
-      .excludes("greedy");
-  group
-      .option({"top-p", "FLOAT",
-               "sample only from the most likely choices whose probabilities add up to P (nucleus sampling)"},
-              sampler.top_p)
-      .excludes("greedy");
-  group.option({"seed", "INT", "seed of the random number generator"}, sampler.seed).shows_default();
-}
-
-void add_constraint_options(OptionGroup group, GenerateOptions& options) {
-  group.option({"constraint", "IUPAC", "allowed bases as IUPAC letters, from the first new base on"},
-               options.constraint);
-  group
-      .option({"constraint-file", kInput,
-               "constraints as FASTA: one record for all prompts, or one per prompt, with its name"},
-              options.constraint_file)
-      .excludes("constraint");
-}
-
-void check(const GenerateOptions& options) {
-  if (options.length == 0) throw Error(kFunction, "--length 0: expected at least one new base");
-  with_dashes(kFunction, [&] { check_sampler(options.sampler); });
-  if (options.sampler.kind == SamplerKind::marginal && has_bounds(options.bounds))
-    throw Error(kFunction,
-                "--sampler marginal draws six bases independently and cannot keep bounds; use kmer or chain");
-}
-
 int run(const CommandLine& line, GenerateCommand& command) {
   GenerateOptions& options = command.options;
   options.draft_tokens = draft_tokens(command.draft);
@@ -75,7 +30,7 @@ int run(const CommandLine& line, GenerateCommand& command) {
     options.input = default_input(line);
     if (options.input.empty()) return 1;
   }
-  check(options);
+  with_dashes(kFunction, [&] { check_generate_options(options); });
   check_output_name(kFunction, options.output, {"fasta"}, "FASTA", "give it a name that ends in .fa");
   options.progress = command.common.progress;
   options.log = &program_log();
@@ -100,12 +55,7 @@ Run declare_generate(CommandLine& line) {
                  {"sequence without a prompt", "carbon generate -l 1200 --unconditional"}});
   line.argument("input", options.input);
   OptionGroup group = line.options();
-  group.option({'l', "length", "BP", "number of new bases in each sample"}, options.length)
-      .range(0, kMaxLength)
-      .required();
-  group.option({'n', "num", "INT", "samples per prompt"}, options.samples)
-      .range(1, UINT32_MAX)
-      .shows_default();
+  add_settings(line, "Options", length_settings(options));
   group.flag("unconditional", "start without prompts", options.unconditional).excludes("input");
   add_text_output_option(line, options.output);
   add_record_option(line, options.record);
@@ -114,12 +64,17 @@ Run declare_generate(CommandLine& line) {
   group.option({'L', "line-length", "INT", "bases per line; 0: one line per sequence"}, options.line_length)
       .range(0, kMaxLength)
       .shows_default();
-  add_sampling_options(line, options.sampler);
+  add_settings(line, "Sampling", sampler_settings(options.sampler));
   add_resume_options(line, options.earlier);
   const std::string steering = "Constraints and metadata";
-  add_constraint_options(line.group(steering), options);
+  add_settings(line, steering, constraint_settings(options));
+  line.group(steering)
+      .option({"constraint-file", kInput,
+               "constraints as FASTA: one record for all prompts, or one per prompt, with its name"},
+              options.constraint_file)
+      .excludes("constraint");
   add_metadata_options(line, steering, command->common.model.metadata);
-  add_bound_options(line, options.bounds);
+  add_settings(line, "Bounds", bound_settings(options.bounds));
   add_draft_options(line, command->draft, "the output");
   add_common_options(line, command->common);
   return [command](const CommandLine& parsed) { return run(parsed, *command); };

@@ -10,6 +10,7 @@
 #include "src/cli/model_inputs.hpp"
 #include "src/files/htslib_messages.hpp"
 #include "src/model/rope_scaling.hpp"
+#include "src/pooling/label_scale.hpp"
 
 namespace carbon {
 namespace {
@@ -39,6 +40,77 @@ void add_verbosity_options(CommandLine& line) {
   group.action("log-json",
                "write messages and progress as JSON, one object per line; messages of htslib are left out",
                [] { program_log().set_json(true); });
+}
+
+namespace {
+
+// Adds the option of a setting, and returns its row.
+class SettingOption {
+ public:
+  SettingOption(CommandLine& line, const std::string& heading, const Setting& setting)
+      : line_(line), group_(line.group(heading)), setting_(setting) {}
+
+  Option& operator()(bool* flag) { return group_.flag(setting_.letter, setting_.name, setting_.help, *flag); }
+  Option& operator()(const Setting::Choice& choice) {
+    Option& row = group_.option(head(), choice.set);
+    row.now = choice.get();
+    return row.one_of(choice.words);
+  }
+  Option& operator()(const Setting::List& list) {
+    Option& row = list.set_text ? group_.option(head(Names::input), kept_text(list.set_text))
+                                : group_.option(head(), [setting = setting_, list,
+                                                         function = function()](const std::string& text) {
+                                    with_dashes(function, [&] { set_list(setting, list, text); });
+                                  });
+    return row.offers(list.words.empty() ? setting_.words : list.words);
+  }
+  Option& operator()(const Setting::Object& object) {
+    return group_.option(head(Names::input), kept_text([set = object.set](const std::string& path) {
+                           const LabelScaleText text = read_label_scale(path);
+                           set(text.object, text.where);
+                         }));
+  }
+  Option& operator()(std::string* text) { return group_.option(head(), *text); }
+  template <class Number>
+  Option& operator()(Number* number) {
+    Option& row = group_.option(head(), *number);
+    if (!setting_.words.empty()) return row.one_of(setting_.words);
+    if (setting_.bounds && setting_.bounds->first >= 0)
+      row.range(static_cast<size_t>(setting_.bounds->first), static_cast<size_t>(setting_.bounds->second));
+    return row;
+  }
+
+ private:
+  OptionHead head(Names names = Names::nothing) const {
+    return {setting_.letter, setting_.name, {setting_.shown, names}, setting_.help};
+  }
+  std::string function() const { return "main_" + line_.command(); }
+  // A file is opened when it is declared, which is after parsing.
+  std::function<void(const std::string&)> kept_text(std::function<void(const std::string&)> take) {
+    const auto kept = std::make_shared<std::optional<std::string>>();
+    line_.after_parsing([kept, take = std::move(take)] {
+      if (*kept) take(**kept);
+    });
+    return [kept](const std::string& text) { *kept = text; };
+  }
+
+  CommandLine& line_;
+  OptionGroup group_;
+  const Setting& setting_;
+};
+
+}  // namespace
+
+void add_settings(CommandLine& line, const std::string& heading, const SettingList& settings) {
+  for (const Setting& setting : settings) {
+    SettingOption add(line, heading, setting);
+    Option& row = std::visit([&](const auto& target) -> Option& { return add(target); }, setting.target);
+    if (setting.default_shown) row.shows_default();
+    if (!setting.fallback.empty()) row.shows_default(setting.fallback);
+    if (setting.is_required) row.required();
+    for (const std::string& other : setting.excluded) row.excludes(other);
+    for (const std::string& other : setting.needed) row.needs(other);
+  }
 }
 
 // Whether the results go to standard output, which is so where no other output was named.

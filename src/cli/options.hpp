@@ -8,6 +8,7 @@
 
 #include "src/base/progress.hpp"
 #include "src/base/run_identity.hpp"
+#include "src/base/settings.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/stderr_log.hpp"
 #include "src/cli/stop_signals.hpp"
@@ -31,6 +32,9 @@ void add_common_options(CommandLine& line, CommonOptions& options);
 void add_progress_option(CommandLine& line, ProgressMode& mode);
 /// -q, -v and --log-json alone, for commands without a model. They take effect when they are read.
 void add_verbosity_options(CommandLine& line);
+
+/// Adds the settings of a verb below a heading of --help. What they set must outlive the command line.
+void add_settings(CommandLine& line, const std::string& heading, const SettingList& settings);
 
 /// Adds -r and -R; `verb` is what the command does to a region, for the help.
 void add_region_options(CommandLine& line, SequenceInputs& inputs, const std::string& verb);

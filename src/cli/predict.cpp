@@ -2,7 +2,6 @@
 #include <memory>
 
 #include "src/cli/commands.hpp"
-#include "src/cli/label_options.hpp"
 #include "src/cli/options.hpp"
 #include "src/files/file_name.hpp"
 #include "src/files/sequence_output.hpp"
@@ -41,12 +40,10 @@ Run declare_predict(CommandLine& line) {
   line.arguments("inputs", options.inputs.files);
   add_text_output_option(line, options.output);
   add_record_option(line, options.record);
-  line.options().option(
-      {"strand", "STRAND", "+ (default), - (reverse complement) or both (mean of the two values)"},
-      options.strand, kStrandWords);
+  add_settings(line, "Options", {predict_settings(options).back()});  // the strand
   add_region_options(line, options.inputs, "read");
   add_resume_options(line, options.earlier);
-  add_label_options(line, options.pooling, options.labels, "");
+  add_settings(line, "Classification head", label_settings(options.pooling, options.labels));
   add_metadata_options(line, "Metadata", command->common.model.metadata);
   add_common_options(line, command->common);
   return [command](const CommandLine& parsed) { return run(parsed, *command); };

@@ -95,17 +95,7 @@ Run declare_scan(CommandLine& line) {
       .shows_default("the name of the FASTA");
   add_index_option(line, options.write_index);
   group.flag("no-version", "do not write version and command line into the header", command->no_version);
-  group.option({"level", "LEVEL",
-                "marginal (bases before it in the 6-mer summed over; default), chain (given these bases) or "
-                "first (each base as the first of its 6-mer)"},
-               options.level, kScanLevelWords);
-  group.option({"frames", "N", "take the mean over 1, 2, 3 or 6 frames of the 6-mers"}, options.frames)
-      .one_of({"1", "2", "3", "6"})
-      .shows_default("1; 6 with --level first");
-  group.option({"context", "BP", "least left context in bp, a multiple of 6"}, options.context)
-      .range(1, INT64_MAX)
-      .shows_default("24000, or what the model's context allows");
-  group.option({"strand", "STRAND", "+, - or both (mean of the two; default)"}, options.strand, kStrandWords);
+  add_settings(line, "Options", scan_settings(options));
   group.option({"shard", "I/N", "scan only the I-th of N contiguous shares of the bases"}, command->shard);
   add_resume_options(line, options.earlier);
   group.flag("dry-run", "print the expected work, then exit", options.dry_run);

@@ -20,10 +20,8 @@ int run(const CommandLine& line, ScoreCommand& command) {
   check_continuable("main_score", options.output, options.earlier);
   if (!default_inputs(line, options.inputs)) return 1;
   const ScoreOutput type = score_output_type(options);
-  if (options.level == ScoreLevel::token &&
-      (type == ScoreOutput::tsv || options.strand == StrandChoice::both))
-    throw Error("main_score",
-                "--level token has one value a 6-mer: use -O summary or bedgraph, and --strand + or -");
+  if (options.level == ScoreLevel::token && type == ScoreOutput::tsv)
+    throw Error("main_score", "--level token has one value a 6-mer: use -O summary or bedgraph");
   run_with_engine(command.common, options, run_score);
   return 0;
 }
@@ -45,16 +43,8 @@ Run declare_score(CommandLine& line) {
                options.type, kScoreOutputWords);
   add_text_output_option(line, options.output);
   add_record_option(line, options.record);
-  group.option({"level", "LEVEL",
-                "bp (one value per base; default) or token (one value per 6-mer, over the full vocabulary)"},
-               options.level, kScoreLevelWords);
-  group.option({"strand", "STRAND", "+ (default), - (reverse complement) or both (mean of the two)"},
-               options.strand, kStrandWords);
+  add_settings(line, "Options", score_settings(options));
   add_region_options(line, options.inputs, "score");
-  group.option({"window", "BP", "window in bp, a multiple of 6"}, options.window)
-      .shows_default("49140, or what fits the model's context");
-  group.option({"stride", "BP", "distance between window starts in bp, a multiple of 6"}, options.stride)
-      .shows_default("half a window");
   add_estimate_option(line, options.estimate);
   add_resume_options(line, options.earlier);
   add_metadata_options(line, "Metadata", command->common.model.metadata);

@@ -1,4 +1,5 @@
 // carbon vep: options to run_vep.
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -6,7 +7,6 @@
 #include "src/base/letters.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/estimate_option.hpp"
-#include "src/cli/label_options.hpp"
 #include "src/cli/options.hpp"
 #include "src/cli/vep_tables.hpp"
 #include "src/files/temporary_files.hpp"
@@ -20,7 +20,8 @@ namespace {
 struct VepCommand {
   VepOptions options;
   CommonOptions common;
-  std::string recipes = "centered", levels = "bp", horizons, shard;
+  std::string shard;
+  bool recipe_table = false;  // the word table in the place of a recipe
   bool no_version = false, fill = false;
 };
 
@@ -36,9 +37,23 @@ void check_tag_prefix(const std::string& prefix) {
                               (prefix.empty() ? "" : "; write " + allowed));
 }
 
+// The settings of the recipes, of which the first may also be the word table.
+SettingList recipe_options(VepCommand& command) {
+  SettingList settings = recipe_settings(command.options.scores);
+  auto& recipes = std::get<Setting::List>(settings.front().target);
+  recipes.words.emplace_back("table");
+  recipes.set = [&command, set = recipes.set](const Setting::Parts& parts) {
+    command.recipe_table = std::find(parts.begin(), parts.end(), "table") != parts.end();
+    if (command.recipe_table && parts.size() > 1)
+      throw SettingError("vep", "recipe", "recipe table cannot be combined with others");
+    if (!command.recipe_table) set(parts);
+  };
+  return settings;
+}
+
 int run(const CommandLine& line, VepCommand& command) {
   VepOptions& options = command.options;
-  const bool tables_alone = only_tables(line, options, command.recipes);
+  const bool tables_alone = only_tables(line, options, command.recipe_table);
   if (command.fill && options.tables.empty())
     throw Error("main_vep", "--fill completes tables of carbon scan; name them with --table");
   if (tables_alone) {
@@ -49,17 +64,11 @@ int run(const CommandLine& line, VepCommand& command) {
                 "with; see 'carbon vep --help'");
   }
   with_dashes("main_vep", [&] {
-    if (!tables_alone) options.scores.recipes = parse_recipes(command.recipes);
-    options.scores.levels = parse_levels(command.levels);
-    if (line.given("horizon")) options.scores.horizons = parse_horizons(command.horizons);
+    check_head_settings(options.scores, line.given_names());
     check_combination(options.scores);
   });
-  const bool reads_labels = options.scores.wants("head") && !tables_alone;
   if (const std::string idle = idle_setting(options.scores); !idle.empty() && !tables_alone)
     program_log().warning("vep", "--" + idle);
-  for (const char* const name : kLabelOptions)
-    if (line.given(name) && !reads_labels)
-      throw Error("main_vep", "--" + std::string(name) + " belongs to recipe head, which is not chosen");
   command.common.model.use = options.scores.use();
   if (line.given("shard")) options.shard = parse_shard(command.shard);
   check_tag_prefix(options.tag_prefix);
@@ -124,41 +133,8 @@ Run declare_vep(CommandLine& line) {
                options.header, kTableHeaderWords);
   add_index_option(line, options.write_index);
   group.flag("no-version", "do not write version and command line into the header", command->no_version);
-  group
-      .option({"recipe", "LIST",
-               "centered (default), next-token or anchored, or several with commas; or head, of a fine-tuned "
-               "model"},
-              command->recipes)
-      .offers(recipe_names());
-  group
-      .option({'w', "window", "BP",
-               "window of recipe centered in bp, even; of recipe head, for which it is required"},
-              scores.window)
-      .shows_default("8192");
-  group
-      .option({"context", "BP",
-               "left context in bp of recipe next-token (default: 24000; GENERator: 8192) or anchored"},
-              scores.context)
-      .shows_default("4098");
-  group.option({"horizon", "BP[,BP...]",
-                "bases after the allele that recipe anchored compares (default: 768); a tag for each of "
-                "several"},
-               command->horizons);
-  group
-      .option({"level", "LIST",
-               "of recipe centered: bp (default), single bases, or token, whole 6-mers as in the published "
-               "tables, "
-               "or both with a comma"},
-              command->levels)
-      .offers(all_words(kScoreLevelWords));
-  group.option({"strand", "STRAND", "+, - or both"}, scores.strand, kStrandWords)
-      .shows_default("both, but + for next-token");
-  group.option({"phases", "auto|1|6",
-                "mean over 1 or 6 phases of the window; auto (default): 6 where the allele changes the "
-                "length, but 1 for "
-                "head"},
-               scores.phases, kPhaseWords);
-  add_label_options(line, scores.pooling, scores.labels, " of recipe head");
+  add_settings(line, "Options", recipe_options(*command));
+  add_settings(line, "Classification head of recipe head", head_settings(scores));
   group.option({'c', "check-ref", "w|e|x",
                 "if REF differs from the FASTA: w (warn and write no score; default), e (exit) or x (drop "
                 "the record)"},

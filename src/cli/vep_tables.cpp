@@ -32,8 +32,7 @@ ScanOptions scan_of(const ScoreTables& tables, const VepOptions& options) {
 
 }  // namespace
 
-bool only_tables(const CommandLine& line, const VepOptions& options, const std::string& recipes) {
-  const bool named = recipes == "table";
+bool only_tables(const CommandLine& line, const VepOptions& options, bool named) {
   if (named && options.tables.empty())
     throw Error(kFunction, "--recipe table takes scores from tables of carbon scan; name them with --table");
   return named || (!options.tables.empty() && !line.given("recipe"));

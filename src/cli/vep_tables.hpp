@@ -9,9 +9,9 @@
 
 namespace carbon {
 
-/// Whether nothing but the tables gives scores: no recipe is asked for beside them, or `table` by name.
-/// Throws Error for `table` without tables.
-bool only_tables(const CommandLine& line, const VepOptions& options, const std::string& recipes);
+/// Whether nothing but the tables gives scores: no recipe is asked for beside them, or they are, by name.
+/// Throws Error for a name without tables.
+bool only_tables(const CommandLine& line, const VepOptions& options, bool named);
 
 /// Throws Error for options that have no effect, or are missing, in a run of tables alone.
 void check_table_options(const CommandLine& line, const VepOptions& options, bool fill);

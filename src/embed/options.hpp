@@ -8,6 +8,7 @@
 #include "src/base/log.hpp"
 #include "src/base/progress.hpp"
 #include "src/base/run_identity.hpp"
+#include "src/base/settings.hpp"
 #include "src/base/stop.hpp"
 #include "src/base/words.hpp"
 #include "src/engine/request.hpp"
@@ -38,6 +39,9 @@ struct EmbedOptions {
   Log* log = &silent_log();
   StopRequests* stop = nullptr;  // who may ask for an early end; null: nobody
 };
+
+/// What the states depend on besides sequences and model.
+SettingList embed_settings(EmbedOptions& options);
 
 /// Throws Error for options that no model could satisfy.
 void check_embed_options(const EmbedOptions& options);

@@ -19,17 +19,6 @@ constexpr const char* kFunction = "generate";
 // Prompts end in six ways inside a 6-mer, each in three frames.
 constexpr size_t kMade = 18;
 
-std::vector<Motif> motifs_of_text(const std::string& text) {
-  std::vector<Motif> motifs;
-  for (const std::string_view motif : split(text, ',')) {
-    const std::string where = "motif " + std::to_string(motifs.size() + 1) + " of " + text;
-    if (motif.empty())
-      throw Error(kFunction, where + " is empty; give IUPAC letters, with commas between motifs");
-    motifs.push_back({parse_constraint(motif, where, kFunction)});
-  }
-  return motifs;
-}
-
 std::vector<Motif> motifs_of_file(const std::string& path) {
   if (path.find('/') == std::string::npos && access(path.c_str(), F_OK) != 0)
     throw Error(kFunction, "'" + path +
@@ -50,6 +39,11 @@ std::vector<Motif> motifs_of_file(const std::string& path) {
   }
   if (motifs.empty()) throw Error(kFunction, path + " has no motif; give one on each line, or FASTA");
   return motifs;
+}
+
+std::optional<GcBound> gc_bound(const BoundOptions& options) {
+  if (!options.gc) return std::nullopt;
+  return GcBound{options.gc->first, options.gc->second, options.gc_window};
 }
 
 // The motifs of all bounds: the avoided ones on both strands, runs of one base, and stop codons.
@@ -97,8 +91,8 @@ std::string bounds_text(const BoundOptions& options) {
   if (!has_bounds(options)) return "none";
   std::string text;
   if (options.gc)
-    text += "gc=" + exact_text(options.gc->least) + "-" + exact_text(options.gc->most) + "/" +
-            std::to_string(options.gc->window) + " ";
+    text += "gc=" + exact_text(options.gc->first) + "-" + exact_text(options.gc->second) + "/" +
+            std::to_string(options.gc_window) + " ";
   if (!options.avoided.empty()) text += "avoid=";
   for (const Motif& motif : options.avoided) {
     for (const BaseSet set : motif.bases) text += "0123456789abcdef"[set];
@@ -112,7 +106,21 @@ std::string bounds_text(const BoundOptions& options) {
 std::vector<Motif> read_motifs(const std::string& text) {
   const bool spelled = std::all_of(text.begin(), text.end(),
                                    [](char letter) { return letter == ',' || iupac_bases(letter) != 0; });
-  return spelled ? motifs_of_text(text) : motifs_of_file(text);
+  if (!spelled) return motifs_of_file(text);
+  std::vector<std::string> texts;
+  for (const std::string_view motif : split(text, ',')) texts.emplace_back(motif);
+  return motifs_of(texts);
+}
+
+std::vector<Motif> motifs_of(const std::vector<std::string>& texts) {
+  std::vector<Motif> motifs;
+  for (const std::string& motif : texts) {
+    const std::string where = "motif " + std::to_string(motifs.size() + 1) + " of " + joined(texts, ",");
+    if (motif.empty())
+      throw SettingError(kFunction, "avoid", where + " is empty; give IUPAC letters for each");
+    motifs.push_back({parse_constraint(motif, where, kFunction)});
+  }
+  return motifs;
 }
 
 PromptBounds::PromptBounds(const BoundOptions& options) : options_(options) {
@@ -135,8 +143,8 @@ std::shared_ptr<const BoundedBases> PromptBounds::of(const std::string& name, st
   });
   if (found == made_.end()) {
     if (made_.size() == kMade) made_.erase(made_.begin());
-    auto bounds =
-        std::make_shared<const BoundedBases>(motifs_, options_.gc, in_frames, bases, options_.most_mib);
+    auto bounds = std::make_shared<const BoundedBases>(motifs_, gc_bound(options_), in_frames, bases,
+                                                       options_.most_mib);
     found = made_.insert(made_.end(), {in_frames, bases.given, bases.sets, std::move(bounds)});
   }
   if (!found->bounds->possible(found->bounds->start(prompt))) throw impossible(name, prompt, bases);
@@ -150,7 +158,7 @@ Error PromptBounds::impossible(const std::string& name, std::string_view prompt,
     given += (given.empty() ? "" : ", ") + bound.subject;
     const PromptBounds others(bound.others);
     if (others.any()) {
-      const BoundedBases left(others.motifs_, bound.others.gc, others.frames(prompt.size()), bases,
+      const BoundedBases left(others.motifs_, gc_bound(bound.others), others.frames(prompt.size()), bases,
                               options_.most_mib);
       if (!left.possible(left.start(prompt))) continue;
     }

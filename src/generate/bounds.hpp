@@ -15,6 +15,8 @@ namespace carbon {
 /// The motifs of a text of IUPAC codes with commas, or, if the text is not one, of a file: FASTA, or one
 /// motif per line, where lines that begin with # are comments. Throws Error.
 std::vector<Motif> read_motifs(const std::string& text);
+/// The motifs of texts of IUPAC codes. Throws Error.
+std::vector<Motif> motifs_of(const std::vector<std::string>& texts);
 
 bool has_bounds(const BoundOptions& options);
 /// The bounds in a form that is equal for equal bounds; "none" if there are none.

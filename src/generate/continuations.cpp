@@ -17,13 +17,9 @@ struct Item {
 
 }  // namespace
 
-void generate_bases(Engine& engine, const SamplerOptions& sampler, size_t length,
-                    std::span<const NumberedPrompt> prompts,
+void generate_bases(Engine& engine, const GenerateOptions& options, std::span<const NumberedPrompt> prompts,
                     const std::function<void(size_t, const Continuation&)>& take) {
-  if (length == 0) throw Error("generate", "expected at least one new base, not 0");
-  GenerateOptions options;
-  options.length = length;
-  options.sampler = sampler;
+  if (options.length == 0) throw Error("generate", "expected at least one new base, not 0");
   const PromptPlanner planner(engine.config(), nullptr, options);
   run_ordered<Item>(
       engine,
@@ -31,7 +27,7 @@ void generate_bases(Engine& engine, const SamplerOptions& sampler, size_t length
         for (size_t i = 0; i < prompts.size(); ++i) {
           const FastaRecord record{std::to_string(prompts[i].record + 1), std::string(prompts[i].bases)};
           const auto prompt = std::make_shared<const Prompt>(planner.plan(prompts[i].record, record));
-          emit_samples(prompt, {0, 1}, sampler, engine.devices(), [&](SampleItem sample) {
+          emit_samples(prompt, {0, 1}, options.sampler, engine.devices(), [&](SampleItem sample) {
             Item item{std::move(sample), i, {}};
             item.requests.swap(item.sample.requests);
             emit(std::move(item));

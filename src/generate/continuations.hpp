@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "src/engine/engine.hpp"
-#include "src/sampling/samplers.hpp"
+#include "src/generate/options.hpp"
 
 namespace carbon {
 
@@ -23,12 +23,11 @@ struct Continuation {
   double logp = 0;  // natural log of the probability of the new bases
 };
 
-/// Draws one sample of `length` new bases for each prompt (sample 1 of `carbon generate`). Calls `take`, in
+/// Draws one sample for each prompt (sample 1 of `carbon generate`). Calls `take`, in
 /// another thread, with the index of each prompt and its sample, in order. Throws Error for a prompt without
 /// A, C, G or T, for one that does not fit the model's context with its new bases, and for logits that are
 /// not finite.
-void generate_bases(Engine& engine, const SamplerOptions& sampler, size_t length,
-                    std::span<const NumberedPrompt> prompts,
+void generate_bases(Engine& engine, const GenerateOptions& options, std::span<const NumberedPrompt> prompts,
                     const std::function<void(size_t, const Continuation&)>& take);
 
 }  // namespace carbon

@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/base/log.hpp"
 #include "src/base/progress.hpp"
 #include "src/base/run_identity.hpp"
+#include "src/base/settings.hpp"
 #include "src/base/stop.hpp"
 #include "src/formats/provenance.hpp"
 #include "src/sampling/bounds.hpp"
@@ -20,8 +22,9 @@ namespace carbon {
 /// Bounds on the new bases as a whole. They also count for what begins in the prompt and ends in the new
 /// bases.
 struct BoundOptions {
-  std::optional<GcBound> gc;
-  std::vector<Motif> avoided;  // on both strands
+  std::optional<std::pair<double, double>> gc;  // GC content in per cent: the lowest and the highest
+  size_t gc_window = 0;                         // new bases that it is bounded in; 0: all
+  std::vector<Motif> avoided;                   // on both strands
   std::vector<size_t> frames;  // no stop codon in these: 0, 1, 2: the new base that begins a codon
   bool prompt_frame = false;   // no stop codon in the frame that begins with the first base of the prompt
   size_t max_homopolymer = 0;  // longest run of one base; 0: any
@@ -47,5 +50,14 @@ struct GenerateOptions {
   Log* log = &silent_log();
   StopRequests* stop = nullptr;  // who may ask for an early end; null: nobody
 };
+
+/// The settings of GenerateOptions::bounds.
+SettingList bound_settings(BoundOptions& bounds);
+/// How many bases are drawn from which prompt.
+SettingList length_settings(GenerateOptions& options);
+/// Which letters are allowed.
+SettingList constraint_settings(GenerateOptions& options);
+/// Throws SettingError for what cannot be combined.
+void check_generate_options(const GenerateOptions& options);
 
 }  // namespace carbon

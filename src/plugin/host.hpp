@@ -68,8 +68,11 @@ struct carbon_fasta {
 };
 struct carbon_recipes {
   carbon_recipes(const std::string& settings, const carbon::ModelConfig& config)
-      : planner(carbon::make_recipes(carbon::parse_recipe_settings(settings), config), config.layout,
-                nullptr),
+      : planner(carbon::make_recipes(carbon::read_recipe_settings([&](const carbon::SettingList& list) {
+                                       return carbon::read_settings(settings, list);
+                                     }),
+                                     config),
+                config.layout, nullptr),
         tags(carbon::score_tags(planner.recipes(), "CARBON")),
         settings(carbon::tag_settings(planner.recipes())) {}
   carbon::SitePlanner planner;

@@ -15,12 +15,22 @@ namespace carbon {
 
 namespace {
 
-ScoreLevel score_level(const std::string& settings) {
-  ScoreLevel level = ScoreLevel::base;
-  read_settings(settings, {{"level", [&](const std::string& name, const std::string& value) {
-                              level = word_setting(name, value, kScoreLevelWords);
-                            }}});
-  return level;
+ScoreOptions score_options(const std::string& settings) {
+  ScoreOptions options;
+  read_settings(settings, score_settings(options));
+  return options;
+}
+
+GenerateOptions generate_options(const std::string& settings, size_t new_bases) {
+  GenerateOptions options;
+  SettingList list = sampler_settings(options.sampler);
+  for (SettingList& more :
+       std::vector<SettingList>{constraint_settings(options), bound_settings(options.bounds)})
+    for (Setting& setting : more) list.push_back(std::move(setting));
+  read_settings(settings, list);
+  options.length = new_bases;
+  check_generate_options(options);
+  return options;
 }
 
 // Text of a plugin as the commands read it from a file.
@@ -48,7 +58,7 @@ int api_score(carbon_run* handle, const char* settings, carbon_score_item* items
   PluginRun& run = PluginRun::of(handle);
   return run.guarded(
       [&] {
-        const ScoreLevel wanted = score_level(settings);
+        const ScoreOptions wanted = score_options(settings);
         const std::vector<std::string> bases = upper_case(items, count);
         const std::vector<std::string_view> views(bases.begin(), bases.end());
         score_sequences(run.engine(), wanted, views,
@@ -63,11 +73,12 @@ int api_score_ends(carbon_run* handle, const char* settings, carbon_score_item* 
   PluginRun& run = PluginRun::of(handle);
   return run.guarded(
       [&] {
-        const ScoreLevel wanted = score_level(settings);
+        ScoreLevel level = ScoreLevel::base;
+        read_settings(settings, {Setting("level", "LEVEL", "", level, kScoreLevelWords)});
         const std::vector<std::string> bases = upper_case(items, count);
         std::vector<SequenceEnd> ends;
         for (size_t i = 0; i < count; ++i) ends.push_back({bases[i], from[i]});
-        score_ends(run.engine(), wanted, ends,
+        score_ends(run.engine(), level, ends,
                    [&](size_t i, const SequenceScores& scores) { hand_over(scores, items[i]); });
         return int{CARBON_OK};
       },
@@ -129,7 +140,7 @@ int api_generate(carbon_run* handle, const char* settings, size_t new_bases, car
         for (size_t i = 0; i < count; ++i) bases.push_back(as_dna({items[i].prompt, items[i].length}));
         std::vector<NumberedPrompt> prompts;
         for (size_t i = 0; i < count; ++i) prompts.push_back({items[i].record, bases[i]});
-        generate_bases(run.engine(), parse_sampler(settings), new_bases, prompts,
+        generate_bases(run.engine(), generate_options(settings, new_bases), prompts,
                        [&](size_t i, const Continuation& continuation) {
                          const std::string& drawn = continuation.bases;
                          std::memcpy(items[i].bases, drawn.c_str(), drawn.size() + 1);

@@ -35,6 +35,15 @@ void check_distinct(const std::vector<std::string>& names, const std::vector<std
   }
 }
 
+void set_labels(const std::vector<std::string>& names, LabelSettings& settings) {
+  const auto empty = [](const std::string& name) { return name.empty(); };
+  if (names.empty() || std::any_of(names.begin(), names.end(), empty))
+    throw SettingError("labels", "labels",
+                       "labels '" + printable(joined(names, ",")) +
+                           "': expected names joined by commas, none of them empty");
+  settings.labels = names;
+}
+
 std::vector<std::string> table_names(std::vector<std::string> labels) {
   for (size_t i = 0; i < labels.size(); ++i) {
     if (labels[i].empty())
@@ -83,16 +92,26 @@ void softmax(std::vector<double>& values) {
 
 }  // namespace
 
-std::vector<std::string> parse_labels(const std::string& text) {
-  std::vector<std::string> labels;
-  for (const std::string_view name : split(text, ',')) {
-    if (name.empty())
-      throw SettingError(
-          "labels", "labels",
-          "labels '" + printable(text) + "': expected names joined by commas, none of them empty");
-    labels.emplace_back(name);
-  }
-  return labels;
+SettingList label_settings(Pooling& pooling, LabelSettings& labels) {
+  return {
+      Setting(
+          "pool", "POOL",
+          "the row that is read: separator (of </dna> or a last <s>; default) or last (of the last 6-mer)",
+          pooling.pool, kRowPoolWords),
+      Setting("pad-tail", "pad a partial 6-mer at the end with A (default: leave it out)", pooling.pad_tail),
+      Setting("labels", "LIST", "names of the labels, with commas",
+              Setting::List{[&labels](const Setting::Parts& names) { set_labels(names, labels); }})
+          .otherwise("as config.json has them"),
+      Setting(
+          "label-scale", "FILE",
+          "JSON file with mean and std of each label, or the run_config.json of the training: write "
+          "value * std + mean",
+          Setting::Object{[&labels](std::shared_ptr<const nlohmann::json> scale, const std::string& where) {
+            labels.scale = {std::move(scale), where};
+          }}),
+      Setting("activation", "NAME",
+              "auto (by problem_type of config.json; default), none, sigmoid or softmax (over all labels)",
+              labels.activation, kActivationWords)};
 }
 
 LabelValues::LabelValues(const Checkpoint& checkpoint, const LabelSettings& settings, Log& log)

@@ -10,6 +10,7 @@
 #include "src/base/settings.hpp"
 #include "src/base/words.hpp"
 #include "src/pooling/label_scale.hpp"
+#include "src/pooling/pooled_rows.hpp"
 #include "src/transformer/classification_head.hpp"
 
 namespace carbon {
@@ -28,8 +29,8 @@ struct LabelSettings {
   LabelScaleText scale;
 };
 
-/// Names of labels, joined by commas. Throws SettingError for an empty one.
-std::vector<std::string> parse_labels(const std::string& text);
+/// Which row a head reads, and how its values are written.
+SettingList label_settings(Pooling& pooling, LabelSettings& labels);
 
 class LabelValues {
  public:

@@ -7,6 +7,7 @@
 #include "src/base/log.hpp"
 #include "src/base/progress.hpp"
 #include "src/base/run_identity.hpp"
+#include "src/base/settings.hpp"
 #include "src/base/stop.hpp"
 #include "src/formats/provenance.hpp"
 #include "src/formats/sequence_inputs.hpp"
@@ -27,5 +28,14 @@ struct PredictOptions {
   Log* log = &silent_log();
   StopRequests* stop = nullptr;  // who may ask for an early end; null: nobody
 };
+
+/// What the values depend on besides sequences and model.
+inline SettingList predict_settings(PredictOptions& options) {
+  SettingList settings = label_settings(options.pooling, options.labels);
+  settings.emplace_back("strand", "STRAND",
+                        "+ (default), - (reverse complement) or both (mean of the two values)",
+                        options.strand, kStrandWords);
+  return settings;
+}
 
 }  // namespace carbon

@@ -83,37 +83,26 @@ void check_sampler(const SamplerOptions& options) {
                            "use sampler kmer");
 }
 
-SamplerOptions parse_sampler(const std::string& settings) {
-  SamplerOptions options;
-  using Text = const std::string&;
-  read_settings(
-      settings,
-      {{"sampler", [&](Text name, Text value) { options.kind = word_setting(name, value, kSamplerWords); }},
-       {"greedy",
-        [&](Text name, Text value) {
-          if (!value.empty()) throw SettingError("sampler", name, "greedy takes no value");
-          options.greedy = true;
-        }},
-       {"temperature",
-        [&](Text name, Text value) {
-          options.temperature = number_setting<double>(name, value, "a number above 0");
-        }},
-       {"top-k",
-        [&](Text name, Text value) {
-          const std::string expected = "a number from 1 to " + std::to_string(ops::kKmers);
-          options.top_k = number_setting<size_t>(name, value, expected);
-          if (options.top_k < 1 || options.top_k > ops::kKmers)
-            throw SettingError("sampler", name, name + " '" + value + "': expected " + expected);
-        }},
-       {"top-p",
-        [&](Text name, Text value) {
-          options.top_p = number_setting<double>(name, value, "a number above 0 and up to 1");
-        }},
-       {"seed", [&](Text name, Text value) {
-          options.seed = number_setting<uint64_t>(name, value, "a number from 0 to 18446744073709551615");
-        }}});
-  check_sampler(options);
-  return options;
+SettingList sampler_settings(SamplerOptions& options) {
+  return {
+      Setting("sampler", "NAME",
+              "kmer (whole 6-mers; default), marginal (six independent bases) or chain (one base after "
+              "the other)",
+              options.kind, kSamplerWords),
+      Setting("greedy", "take the most likely 6-mer or base instead of drawing a sample", options.greedy),
+      Setting("temperature", "FLOAT", "sampling temperature, above 0", &options.temperature)
+          .letter_is('T')
+          .shows_default()
+          .excludes("greedy"),
+      Setting("top-k", "INT", "sample only from the INT most likely 6-mers (with marginal and chain: bases)",
+              &options.top_k)
+          .range(1, ops::kKmers)
+          .excludes("greedy"),
+      Setting("top-p", "FLOAT",
+              "sample only from the most likely choices whose probabilities add up to P (nucleus sampling)",
+              &options.top_p)
+          .excludes("greedy"),
+      Setting("seed", "INT", "seed of the random number generator", &options.seed).shows_default()};
 }
 
 ops::DrawCounter draw_counter(const DrawPlace& place) {

@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 
+#include "src/base/settings.hpp"
 #include "src/base/words.hpp"
 #include "src/sampling/bounds.hpp"
 #include "src/sampling/joint.hpp"
@@ -31,9 +32,7 @@ using SamplerOptions = ops::DrawOptions;
 
 /// Throws SettingError for options with which nothing can be drawn.
 void check_sampler(const SamplerOptions& options);
-/// Reads settings (base/settings.hpp): sampler, greedy, temperature, top-k, top-p and seed. Throws
-/// SettingError.
-SamplerOptions parse_sampler(const std::string& settings);
+SettingList sampler_settings(SamplerOptions& options);
 
 /// Which 6-mer is drawn: the new 6-mer number `position` (0-based) of a sample of a record.
 struct DrawPlace {

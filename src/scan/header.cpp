@@ -9,12 +9,9 @@
 namespace carbon {
 namespace {
 
-// What the values depend on besides the FASTA and the model.
-Settings settings_of(const ScanOptions& options) {
-  return {{"level", word_of(kScanLevelWords, options.level)},
-          {"frames", std::to_string(options.frames)},
-          {"context", std::to_string(options.context)},
-          {"strand", word_of(kStrandWords, options.strand)}};
+// Settings name variables, and these only read them.
+Settings settings_of(ScanOptions options) {
+  return setting_values(scan_settings(options));
 }
 
 // The bases of a run in few words, which are equal for equal pieces.

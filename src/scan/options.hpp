@@ -11,6 +11,7 @@
 #include "src/base/log.hpp"
 #include "src/base/progress.hpp"
 #include "src/base/run_identity.hpp"
+#include "src/base/settings.hpp"
 #include "src/base/stop.hpp"
 #include "src/base/words.hpp"
 #include "src/formats/sequence_inputs.hpp"
@@ -50,6 +51,9 @@ struct ScanOptions {
   StopRequests* stop = nullptr;  // who may ask for an early end; null: nobody
   Log* log = &silent_log();
 };
+
+/// What the values depend on besides FASTA and model.
+SettingList scan_settings(ScanOptions& options);
 
 /// How many frames can be read: the divisors of `bases`.
 std::vector<std::string> frame_counts(size_t bases);

@@ -8,6 +8,9 @@
 namespace carbon {
 namespace {
 
+// Beyond any context.
+constexpr int64_t kMostBases = 1'000'000'000;
+
 void check_multiple(const std::string& name, size_t value, size_t bases, AdviceTopic advice) {
   if (value == 0 || value % bases != 0)
     throw SettingError("score", name,
@@ -17,6 +20,20 @@ void check_multiple(const std::string& name, size_t value, size_t bases, AdviceT
 }
 
 }  // namespace
+
+SettingList score_settings(ScoreOptions& options) {
+  return {Setting("level", "LEVEL",
+                  "bp (one value per base; default) or token (one value per 6-mer, over the full vocabulary)",
+                  options.level, kScoreLevelWords),
+          Setting("strand", "STRAND", "+ (default), - (reverse complement) or both (mean of the two)",
+                  options.strand, kStrandWords),
+          Setting("window", "BP", "window in bp, a multiple of 6", &options.window)
+              .range(1, kMostBases)
+              .otherwise("49140, or what fits the model's context"),
+          Setting("stride", "BP", "distance between window starts in bp, a multiple of 6", &options.stride)
+              .range(1, kMostBases)
+              .otherwise("half a window")};
+}
 
 ScoreOutput score_output_type(const ScoreOptions& options) {
   const bool bedgraph = format_of_name(options.output) == "bedgraph";
@@ -33,6 +50,10 @@ ScoreOutput score_output_type(const ScoreOptions& options) {
 
 void complete_score_options(ScoreOptions& options, size_t max_positions, size_t bases) {
   check_level("score", options.level, bases);
+  if (options.level == ScoreLevel::token && options.strand == StrandChoice::both)
+    throw SettingError("score", "strand",
+                       "strand both cannot be used with level token, which has one value a 6-mer; "
+                       "expected + or -");
   if (options.window == 0) options.window = default_window(max_positions, bases);
   const size_t largest = bases * (max_positions - 1);
   if (options.window > largest)

@@ -9,6 +9,7 @@
 #include "src/base/log.hpp"
 #include "src/base/progress.hpp"
 #include "src/base/run_identity.hpp"
+#include "src/base/settings.hpp"
 #include "src/base/stop.hpp"
 #include "src/base/words.hpp"
 #include "src/formats/provenance.hpp"
@@ -36,12 +37,16 @@ struct ScoreOptions {
   StopRequests* stop = nullptr;  // who may ask for an early end; null: nobody
 };
 
+/// What the scores depend on besides sequences and model.
+SettingList score_settings(ScoreOptions& options);
+
 /// What is written. Throws Error if the name of the output stands for another format.
 ScoreOutput score_output_type(const ScoreOptions& options);
 
 /// Sets window and stride where they are 0. Throws SettingError for a window that does not fit a model of
 /// `max_positions` tokens of `bases` bases, for a stride that is longer than the window, for one of them that
-/// is not a positive multiple of `bases`, and for the level of tokens that are bases.
+/// is not a positive multiple of `bases`, for the level of tokens that are bases, and for that level on both
+/// strands.
 void complete_score_options(ScoreOptions& options, size_t max_positions, size_t bases);
 
 }  // namespace carbon

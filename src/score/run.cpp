@@ -33,12 +33,9 @@ void estimate_score(Engine& engine, const ScoreOptions& options) {
                         estimate.measure(engine, estimate.tokens()).text + "\n");
 }
 
-// What the values depend on besides the sequences and the model.
-Settings settings_of(const ScoreOptions& options) {
-  return {{"level", word_of(kScoreLevelWords, options.level)},
-          {"strand", word_of(kStrandWords, options.strand)},
-          {"window", std::to_string(options.window)},
-          {"stride", std::to_string(options.stride)}};
+// Settings name variables, and these only read them.
+Settings settings_of(ScoreOptions options) {
+  return setting_values(score_settings(options));
 }
 
 // Everything that the output depends on, except the sequences, which are compared one by one, and the version

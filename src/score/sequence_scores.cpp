@@ -40,9 +40,7 @@ void score_planned(Engine& engine, const ScoreOptions& options, size_t count,
       });
 }
 
-ScoreOptions options_of(const Engine& engine, ScoreLevel level) {
-  ScoreOptions options;
-  options.level = level;
+ScoreOptions completed(const Engine& engine, ScoreOptions options) {
   complete_score_options(options, engine.config().sequence_positions(), engine.config().layout.bases());
   return options;
 }
@@ -65,10 +63,10 @@ void check_end(const SequenceEnd& end, size_t index, const ModelConfig& config) 
 
 }  // namespace
 
-void score_sequences(Engine& engine, ScoreLevel level, std::span<const std::string_view> sequences,
+void score_sequences(Engine& engine, ScoreOptions options, std::span<const std::string_view> sequences,
                      const TakeSequenceScores& take) {
   score_planned(
-      engine, options_of(engine, level), sequences.size(),
+      engine, completed(engine, std::move(options)), sequences.size(),
       [&](const ScorePlanner& planner, size_t i, const Emit& emit) {
         planner.plan(place_of(i, sequences[i]), sequences[i], emit);
       },
@@ -77,10 +75,12 @@ void score_sequences(Engine& engine, ScoreLevel level, std::span<const std::stri
 
 void score_ends(Engine& engine, ScoreLevel level, std::span<const SequenceEnd> ends,
                 const TakeSequenceScores& take) {
+  ScoreOptions options;
+  options.level = level;
   for (size_t i = 0; i < ends.size(); ++i) check_end(ends[i], i, engine.config());
   const size_t width = level == ScoreLevel::token ? engine.config().layout.bases() : 1;
   score_planned(
-      engine, options_of(engine, level), ends.size(),
+      engine, completed(engine, std::move(options)), ends.size(),
       [&](const ScorePlanner& planner, size_t i, const Emit& emit) {
         planner.plan_end(place_of(i, ends[i].sequence), ends[i].sequence, ends[i].from, emit);
       },

@@ -8,15 +8,8 @@
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/model/registry.hpp"
-#include "src/serve/completions.hpp"
-#include "src/serve/dna_generate.hpp"
-#include "src/serve/dna_predict.hpp"
-#include "src/serve/dna_scan.hpp"
-#include "src/serve/dna_score.hpp"
-#include "src/serve/dna_variants.hpp"
-#include "src/serve/embeddings.hpp"
+#include "src/serve/endpoints.hpp"
 #include "src/serve/page.hpp"
-#include "src/serve/tokens.hpp"
 #include "version.h"
 
 namespace carbon {
@@ -114,6 +107,7 @@ Api::Api(Service& service, const ServedModel& served, SharedReference* reference
   add_work("/v1/dna/score", ModelUse::bases, with_model(make_dna_score));
   add_work("/v1/dna/generate", ModelUse::bases, with_model(make_dna_generate));
   add_work("/v1/dna/scan", ModelUse::bases, with_model(make_dna_scan));
+  add_work("/v1/dna/embed", ModelUse::states, with_model(make_dna_embed));
   add_work("/v1/dna/predict", ModelUse::labels, with_model(make_dna_predict));
   // What variants need, their recipe says.
   add_work("/v1/dna/variants", ModelUse::states, [this, reference](HttpExchangePtr exchange) {

@@ -10,9 +10,9 @@
 #include "src/serve/api_keys.hpp"
 #include "src/serve/http.hpp"
 #include "src/serve/http_cors.hpp"
-#include "src/serve/served_model.hpp"
 #include "src/serve/service.hpp"
-#include "src/serve/shared_reference.hpp"
+#include "src/verbs/served_model.hpp"
+#include "src/verbs/shared_reference.hpp"
 
 namespace carbon {
 

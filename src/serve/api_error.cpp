@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/error.hpp"
+#include "src/verbs/fields.hpp"
 
 namespace carbon {
 namespace {
@@ -52,8 +53,10 @@ ApiError api_error_of(const std::exception_ptr& problem) {
     return error;
   } catch (const OutOfMemory& error) {
     return {503, error.what(), "", "out_of_memory"};
+  } catch (const FieldError& error) {
+    return {400, error.what(), error.field()};
   } catch (const SettingError& error) {
-    return {400, error.what(), error.setting()};
+    return {400, error.what(), field_name(error.setting())};
   } catch (const Error& error) {
     return {400, error.what()};
   } catch (const std::bad_alloc&) {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "src/sampling/samplers.hpp"
-#include "src/serve/fields.hpp"
 #include "src/serve/options.hpp"
 #include "src/serve/prompts.hpp"
-#include "src/serve/served_model.hpp"
+#include "src/verbs/fields.hpp"
+#include "src/verbs/served_model.hpp"
 
 namespace carbon {
 

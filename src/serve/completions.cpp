@@ -1,5 +1,4 @@
-#include "src/serve/completions.hpp"
-
+// POST /v1/completions.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -53,7 +52,7 @@ class Completion final : public ModelWork {
   void begin(const Fields& fields) override {
     asked_ = read_completion(fields, served(), service().limits());
     report_ignored(fields);
-    tell(fields);
+    tell(fields.noted());
     id_ = "cmpl-" + request().id;
     created_ =
         std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())

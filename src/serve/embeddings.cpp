@@ -1,5 +1,4 @@
-#include "src/serve/embeddings.hpp"
-
+// POST /v1/embeddings.
 #include <bit>
 #include <cstring>
 #include <string_view>
@@ -7,9 +6,10 @@
 
 #include "src/base/numbers.hpp"
 #include "src/embed/planner.hpp"
-#include "src/serve/dna_request.hpp"
+#include "src/serve/endpoints.hpp"
 #include "src/serve/model_work.hpp"
 #include "src/serve/prompts.hpp"
+#include "src/serve/verb_work.hpp"
 
 namespace carbon {
 namespace {
@@ -40,7 +40,7 @@ class Embedding final : public ModelWork {
     base64_ = fields.choice("encoding_format", false, kEncodingWords);
     fields.find("user");  // known, and of no use here
     report_ignored(fields);
-    tell(fields);
+    tell(fields.noted());
     check_size(inputs);
     std::vector<RequestPtr> requests;
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -54,11 +54,7 @@ class Embedding final : public ModelWork {
   void check_size(const std::vector<SentPrompt>& inputs) {
     size_t bases = 0;
     for (const SentPrompt& input : inputs) bases += bases_of(input, served().config().layout).size();
-    if (bases > service().limits().bases)
-      throw ApiError(400,
-                     "input has " + std::to_string(bases) + " bases; the server's limit for one request is " +
-                         std::to_string(service().limits().bases),
-                     "input");
+    check_bases(bases, "input", service().limits());
   }
 
   // What `carbon embed` reads, with the metadata.

@@ -1,13 +1,15 @@
 // A work for the model that is served: an endpoint that reads a JSON object derives from it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <utility>
 
-#include "src/serve/fields.hpp"
-#include "src/serve/served_model.hpp"
+#include "src/base/json.hpp"
 #include "src/serve/service.hpp"
+#include "src/verbs/fields.hpp"
+#include "src/verbs/served_model.hpp"
 
 namespace carbon {
 
@@ -30,8 +32,19 @@ class ModelWork : public Work {
  private:
   void begin() override {
     const Fields fields = Fields::of_body(request().body);
-    served_.check_name(fields);
+    check_name(fields);
     begin(fields);
+  }
+
+  // Another model is not served.
+  void check_name(const Fields& fields) const {
+    const std::string asked = fields.text("model", served_.name());
+    const std::vector<std::string>& names = served_.names();
+    if (std::find(names.begin(), names.end(), asked) != names.end()) return;
+    throw ApiError(404,
+                   "the model '" + printable(asked) + "' is not served here; the one that is has the name '" +
+                       served_.name() + "'",
+                   "model", "model_not_found");
   }
 
   const ServedModel& served_;

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/base/letters.hpp"
-#include "src/formats/fasta_alphabet.hpp"
-#include "src/model/metadata.hpp"
+#include "src/serve/api_error.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {
@@ -38,36 +36,16 @@ std::vector<uint32_t> read_ids(const nlohmann::json& list, const std::string& fi
   return ids;
 }
 
-}  // namespace
-
-std::string checked_bases(const Fields& fields, std::string_view text, const std::string& field) {
-  std::string bases;
-  bases.reserve(text.size());
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (is_space(text[i])) continue;
-    if (!is_sequence_byte(static_cast<unsigned char>(text[i])))
-      throw ApiError(400,
-                     field + " has '" + printable(text.substr(i, 1)) + "' at character " +
-                         std::to_string(i + 1) + " of its sequence; a sequence has letters only",
-                     field);
-    bases += text[i];
-  }
-  try {
-    if (read_as_dna(bases, field, "serve")) fields.note(read_as_t(field));
-  } catch (const Error& error) {
-    throw ApiError(400, error.what(), field);
-  }
-  return bases;
+std::string sent_bases(const Fields& fields, std::string_view text, const std::string& field) {
+  return checked_bases(field, text, [&](const std::string& note) { fields.note(note); });
 }
-
-namespace {
 
 // A text of a family with <dna> and </dna>.
 DnaText split_tagged_text(const Fields& fields, std::string_view text, const std::string& field,
                           bool auto_dna_tags) {
   const size_t begin = text.find(kBegin);
   if (begin == std::string_view::npos) {
-    if (auto_dna_tags) return {"", checked_bases(fields, without_end(text), field)};
+    if (auto_dna_tags) return {"", sent_bases(fields, without_end(text), field)};
     throw ApiError(
         400,
         field +
@@ -81,7 +59,7 @@ DnaText split_tagged_text(const Fields& fields, std::string_view text, const std
         text.substr(0, begin).find(kEnd) != std::string_view::npos)
       throw ApiError(400, field + " has more than one DNA region; give one, and </dna> only at its end",
                      field);
-  return {std::string(text.substr(0, begin)), checked_bases(fields, bases, field)};
+  return {std::string(text.substr(0, begin)), sent_bases(fields, bases, field)};
 }
 
 // A text of a family whose whole text is DNA and single tokens. The token that begins a sequence may be there
@@ -107,7 +85,7 @@ DnaText split_token_text(const Fields& fields, std::string_view text, const std:
   rest = without_end(rest, family.separator_tag);
   if (rest.find(family.begin_tag) != std::string_view::npos)
     throw ApiError(400, field + " has more than one " + begin + "; a sequence begins with one", field);
-  return {metadata, checked_bases(fields, rest, field)};
+  return {metadata, sent_bases(fields, rest, field)};
 }
 
 }  // namespace
@@ -115,7 +93,7 @@ DnaText split_token_text(const Fields& fields, std::string_view text, const std:
 DnaText split_dna_text(const Fields& fields, std::string_view text, const std::string& field,
                        const ServedModel& served) {
   const TokenLayout& layout = served.config().layout;
-  if (layout.letters) return {"", checked_bases(fields, text, field)};
+  if (layout.letters) return {"", sent_bases(fields, text, field)};
   return layout.metadata() == MetadataKind::tokens
              ? split_token_text(fields, text, field, *layout.family)
              : split_tagged_text(fields, text, field, served.auto_dna_tags());
@@ -156,28 +134,6 @@ std::string bases_of(const SentPrompt& prompt, const TokenLayout& layout) {
     dna = dna || id == layout.begin();
   }
   return bases;
-}
-
-ModelConfig config_for(const DnaText& text, const ServedModel& served) {
-  return with_metadata(served.config(),
-                       prefix_ids(served.model().checkpoint(), text.metadata, &served.tokenizer()));
-}
-
-Prompt plan_prompt(const ServedModel& served, const SentPrompt& prompt, uint64_t record,
-                   const GenerateOptions& options) {
-  const std::string name = std::to_string(record + 1);
-  const ModelConfig* const draft = served.draft() ? &served.draft()->config() : nullptr;
-  const auto* const text = std::get_if<DnaText>(&prompt);
-  if (!text)
-    return PromptPlanner(served.config(), draft, options)
-        .plan_ids(record, name, std::get<std::vector<uint32_t>>(prompt));
-  if (served.draft())
-    check_draft(served.model().checkpoint(), served.draft()->checkpoint(), !text->metadata.empty());
-  const PromptPlanner planner(config_for(*text, served), draft, options);
-  if (!text->bases.empty()) return planner.plan(record, {name, text->bases});
-  Prompt empty = planner.plan_unconditional();
-  empty.record = record;
-  return empty;
 }
 
 }  // namespace carbon

@@ -1,5 +1,4 @@
-#include "src/serve/tokens.hpp"
-
+// POST /tokenize and /detokenize.
 #include <utility>
 
 #include "src/serve/model_work.hpp"

@@ -4,8 +4,8 @@
 
 #include "src/base/json.hpp"
 #include "src/base/lists.hpp"
-#include "src/serve/fields.hpp"
 #include "src/serve/service.hpp"
+#include "src/verbs/fields.hpp"
 
 namespace carbon {
 namespace {
@@ -27,8 +27,8 @@ void Work::report_ignored(const Fields& fields) {
   add_note("ignored fields: " + joined(names, ", ", printable) + (more ? ", ..." : ""));
 }
 
-void Work::tell(const Fields& fields) {
-  if (!fields.noted().empty()) add_note(fields.noted());
+void Work::tell(const std::string& note) {
+  if (!note.empty()) add_note(note);
 }
 
 void Work::add_note(const std::string& text) {

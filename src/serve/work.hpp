@@ -59,8 +59,8 @@ class Work : public std::enable_shared_from_this<Work> {
   /// Says in the log which fields of a request were ignored, and in a header of the answer. To be called
   /// before the answer begins, as tell().
   void report_ignored(const Fields& fields);
-  /// Sends the note of a request's fields, if there is one, in that header.
-  void tell(const Fields& fields);
+  /// Sends a note, "" for none, in that header.
+  void tell(const std::string& note);
   /// Gives requests to the engine. Parents come before their children. With none, finished() is called soon.
   void run(const std::vector<RequestPtr>& requests);
   /// Sends a whole answer, which ends the work. Requests that still run are cancelled.

@@ -1,12 +1,9 @@
 #include "src/vep/recipe_settings.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
-#include <sstream>
 
-#include "src/base/lists.hpp"
-#include "src/base/settings.hpp"
+#include "src/base/numbers.hpp"
 #include "src/vep/recipe.hpp"
 
 namespace carbon {
@@ -14,36 +11,81 @@ namespace {
 
 constexpr int64_t kMostBases = 1'000'000'000;
 
-std::optional<int64_t> parse_bases(std::string_view text) {
-  int64_t bp = -1;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), bp);
-  if (problem != std::errc() || end != text.data() + text.size() || bp < 0 || bp > kMostBases)
-    return std::nullopt;
-  return bp;
+bool names(const Setting::Parts& parts, std::string_view name) {
+  return std::find(parts.begin(), parts.end(), name) != parts.end();
 }
 
-int64_t bases_setting(const std::string& name, const std::string& text) {
-  if (const auto bp = parse_bases(text)) return *bp;
-  throw SettingError("vep", name, name + " '" + text + "': expected a number of bases, 0 or more");
+// The order of tags in a record does not depend on how a list was written.
+void set_recipes(const Setting::Parts& parts, RecipeSettings& settings) {
+  settings.recipes.clear();
+  for (const RecipeEntry& entry : recipe_table())
+    if (names(parts, entry.name)) settings.recipes.emplace_back(entry.name);
 }
 
-// Some of `names`, joined by commas.
-std::set<std::string> parse_names(const std::string& setting, const std::string& text,
-                                  const std::vector<std::string>& names) {
-  std::set<std::string> chosen;
-  for (const std::string_view part : split(text, ',')) {
-    const std::string name(part);
-    if (std::find(names.begin(), names.end(), name) == names.end())
-      throw SettingError(
-          "vep", setting,
-          setting + " " + text + ": expected " + or_list(names) + ", or several joined by commas");
-    if (!chosen.insert(name).second)
-      throw SettingError("vep", setting, setting + " " + text + " names a " + setting + " twice");
+void set_levels(const Setting::Parts& parts, RecipeSettings& settings) {
+  settings.levels.clear();
+  for (const auto& [name, level] : kScoreLevelWords)
+    if (names(parts, name)) settings.levels.push_back(level);
+}
+
+void set_horizons(const Setting::Parts& parts, RecipeSettings& settings) {
+  const std::string text = joined(parts, ",");
+  std::set<int64_t> horizons;
+  for (const std::string& part : parts) {
+    int64_t bp = -1;
+    if (!parse_number(part, bp) || bp < 0 || bp > kMostBases)
+      throw SettingError("vep", "horizon",
+                         "horizon '" + text + "': expected numbers of bases, 0 or more, joined by commas");
+    if (!horizons.insert(bp).second)
+      throw SettingError("vep", "horizon", "horizon " + text + " names a horizon twice");
   }
-  return chosen;
+  settings.horizons = {horizons.begin(), horizons.end()};
 }
 
 }  // namespace
+
+SettingList recipe_settings(RecipeSettings& settings) {
+  Setting::List recipes{[&](const Setting::Parts& parts) { set_recipes(parts, settings); }, recipe_names()};
+  Setting::List levels{[&](const Setting::Parts& parts) { set_levels(parts, settings); },
+                       all_words(kScoreLevelWords)};
+  Setting::List horizons{[&](const Setting::Parts& parts) { set_horizons(parts, settings); }};
+  for (Setting::List* const list : {&recipes, &levels, &horizons}) list->one_part = true;
+  horizons.of_numbers = true;
+  return {
+      Setting("recipe", "LIST",
+              "centered (default), next-token or anchored, or several with commas; or head, of a fine-tuned "
+              "model",
+              std::move(recipes)),
+      Setting("window", "BP",
+              "window of recipe centered in bp, even; of recipe head, for which it is required",
+              &settings.window)
+          .letter_is('w')
+          .range(0, kMostBases)
+          .otherwise("8192"),
+      Setting("context", "BP",
+              "left context in bp of recipe next-token (default: 24000; GENERator: 8192) or anchored",
+              &settings.context)
+          .range(0, kMostBases)
+          .otherwise("4098"),
+      Setting(
+          "horizon", "BP[,BP...]",
+          "bases after the allele that recipe anchored compares (default: 768); a tag for each of several",
+          std::move(horizons)),
+      Setting("level", "LIST",
+              "of recipe centered: bp (default), single bases, or token, whole 6-mers as in the published "
+              "tables, or both with a comma",
+              std::move(levels)),
+      Setting("strand", "STRAND", "+, - or both", settings.strand, kStrandWords)
+          .otherwise("both, but + for next-token"),
+      Setting("phases", "auto|1|6",
+              "mean over 1 or 6 phases of the window; auto (default): 6 where the allele changes the length, "
+              "but 1 for head",
+              settings.phases, kPhaseWords)};
+}
+
+SettingList head_settings(RecipeSettings& settings) {
+  return label_settings(settings.pooling, settings.labels);
+}
 
 bool RecipeSettings::wants(std::string_view recipe) const {
   return std::find(recipes.begin(), recipes.end(), recipe) != recipes.end();
@@ -55,37 +97,6 @@ ModelUse RecipeSettings::use() const {
 
 bool RecipeSettings::wants(ScoreLevel level) const {
   return std::find(levels.begin(), levels.end(), level) != levels.end();
-}
-
-// The order of tags in a record does not depend on how a list was written.
-std::vector<std::string> parse_recipes(const std::string& text) {
-  const std::set<std::string> chosen = parse_names("recipe", text, recipe_names());
-  std::vector<std::string> recipes;
-  for (const RecipeEntry& entry : recipe_table())
-    if (chosen.contains(entry.name)) recipes.emplace_back(entry.name);
-  return recipes;
-}
-
-std::vector<ScoreLevel> parse_levels(const std::string& text) {
-  const std::set<std::string> chosen = parse_names("level", text, all_words(kScoreLevelWords));
-  std::vector<ScoreLevel> levels;
-  for (const auto& [name, level] : kScoreLevelWords)
-    if (chosen.contains(name)) levels.push_back(level);
-  return levels;
-}
-
-std::vector<int64_t> parse_horizons(const std::string& text) {
-  std::set<int64_t> horizons;
-  std::istringstream in(text + (text.ends_with(',') ? "," : ""));
-  for (std::string word; std::getline(in, word, ',');) {
-    const auto bp = parse_bases(word);
-    if (!bp)
-      throw SettingError("vep", "horizon",
-                         "horizon '" + text + "': expected numbers of bases, 0 or more, joined by commas");
-    if (!horizons.insert(*bp).second)
-      throw SettingError("vep", "horizon", "horizon " + text + " names a horizon twice");
-  }
-  return {horizons.begin(), horizons.end()};
 }
 
 void check_combination(const RecipeSettings& settings) {
@@ -117,18 +128,18 @@ std::string idle_setting(const RecipeSettings& settings) {
   return idle ? "window has no effect: recipe centered, whose it is, is not chosen" : "";
 }
 
-RecipeSettings parse_recipe_settings(const std::string& text) {
+void check_head_settings(RecipeSettings& settings, const std::vector<std::string>& given) {
+  if (settings.wants("head")) return;
+  for (const Setting& setting : head_settings(settings))
+    if (std::find(given.begin(), given.end(), setting.name) != given.end())
+      throw SettingError("vep", setting.name, setting.name + " belongs to recipe head, which is not chosen");
+}
+
+RecipeSettings read_recipe_settings(const ReadSettings& read) {
   RecipeSettings settings;
-  using Text = const std::string&;
-  read_settings(
-      text,
-      {{"recipe", [&](Text, Text value) { settings.recipes = parse_recipes(value); }},
-       {"level", [&](Text, Text value) { settings.levels = parse_levels(value); }},
-       {"strand", [&](Text name, Text value) { settings.strand = word_setting(name, value, kStrandWords); }},
-       {"phases", [&](Text name, Text value) { settings.phases = word_setting(name, value, kPhaseWords); }},
-       {"window", [&](Text name, Text value) { settings.window = bases_setting(name, value); }},
-       {"context", [&](Text name, Text value) { settings.context = bases_setting(name, value); }},
-       {"horizon", [&](Text, Text value) { settings.horizons = parse_horizons(value); }}});
+  SettingList list = recipe_settings(settings);
+  for (Setting& setting : head_settings(settings)) list.push_back(std::move(setting));
+  check_head_settings(settings, read(list));
   check_combination(settings);
   return settings;
 }

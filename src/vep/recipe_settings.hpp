@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/settings.hpp"
 #include "src/base/words.hpp"
 #include "src/formats/sequence_inputs.hpp"
 #include "src/marginals/level.hpp"
@@ -43,12 +44,11 @@ struct RecipeSettings {
   ModelUse use() const;
 };
 
-/// Names of recipes joined by commas, in any order. Throws SettingError.
-std::vector<std::string> parse_recipes(const std::string& text);
-/// Names of levels joined by commas, in any order. Throws SettingError.
-std::vector<ScoreLevel> parse_levels(const std::string& text);
-/// Numbers of bases joined by commas, in any order. Throws SettingError.
-std::vector<int64_t> parse_horizons(const std::string& text);
+/// Those of the recipes, and those of recipe head alone.
+SettingList recipe_settings(RecipeSettings& settings);
+SettingList head_settings(RecipeSettings& settings);
+/// Throws SettingError if settings of recipe head are given and it is not chosen.
+void check_head_settings(RecipeSettings& settings, const std::vector<std::string>& given);
 /// Throws SettingError for a setting that no chosen recipe has, and for one that two of them understand
 /// differently.
 void check_combination(const RecipeSettings& settings);
@@ -56,8 +56,7 @@ void check_combination(const RecipeSettings& settings);
 /// "" if there is none.
 std::string idle_setting(const RecipeSettings& settings);
 
-/// Reads settings such as "recipe=anchored horizon=96,768 strand=both": the names of the options of
-/// `carbon vep` without dashes, their values, and blanks between them. Throws SettingError.
-RecipeSettings parse_recipe_settings(const std::string& text);
+/// Reads all of them. Throws SettingError, also for what cannot be combined.
+RecipeSettings read_recipe_settings(const ReadSettings& read);
 
 }  // namespace carbon

@@ -2,13 +2,7 @@
 // first byte chooses the endpoint, 0 to 8.
 #include <nlohmann/json.hpp>
 
-#include "src/serve/completions.hpp"
-#include "src/serve/dna_generate.hpp"
-#include "src/serve/dna_scan.hpp"
-#include "src/serve/dna_score.hpp"
-#include "src/serve/dna_variants.hpp"
-#include "src/serve/embeddings.hpp"
-#include "src/serve/tokens.hpp"
+#include "src/serve/endpoints.hpp"
 #include "test/fuzz/harness.hpp"
 #include "test/unit/model_fixture.hpp"
 #include "test/unit/serve_running.hpp"

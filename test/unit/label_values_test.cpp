@@ -137,8 +137,14 @@ TEST_CASE("labels: the activation follows the type of the problem") {
 }
 
 TEST_CASE("labels: their names in tables and tags") {
-  CHECK(parse_labels("a,b c,d") == Texts{"a", "b c", "d"});
-  for (const char* wrong : {"", ",", "a,", ",a", "a,,b"}) CHECK_THROWS_AS(parse_labels(wrong), SettingError);
+  Pooling pooling;
+  LabelSettings labels;
+  const Setting setting = label_settings(pooling, labels)[2];
+  const auto& list = std::get<Setting::List>(setting.target);
+  set_list(setting, list, std::string("a,b c,d"));
+  CHECK(labels.labels == Texts{"a", "b c", "d"});
+  for (const char* wrong : {"", ",", "a,", ",a", "a,,b"})
+    CHECK_THROWS_AS(set_list(setting, list, std::string(wrong)), SettingError);
   CHECK(tag_labels({"A.b_9", "x-y", "\xc3\xa4\xe2\x82\xac", "p/q"}) == Texts{"A.b_9", "x_y", "__", "p_q"});
   CHECK(contains(message_of([] { tag_labels({"b-c", "b c"}); }), "labels b-c and b c are both b_c"));
   const TempDir dir;

@@ -52,6 +52,14 @@ Windows brute_reverse(const std::string& contig, const NormalAllele& allele, int
 
 }  // namespace
 
+namespace {
+
+RecipeSettings parse_recipe_settings(const std::string& text) {
+  return read_recipe_settings([&](const SettingList& list) { return read_settings(text, list); });
+}
+
+}  // namespace
+
 TEST_CASE("centered windows equal the words of docs/recipes.md on random contigs") {
   std::mt19937 random(17);
   for (int round = 0; round < 4000; ++round) {

@@ -178,7 +178,9 @@ TEST_CASE("the scores of plugins are those of the forward strand") {
       const std::string upper = to_upper(bases);
       const std::string_view view = upper;
       SequenceScores wanted;
-      score_sequences(engine.get(), level, {&view, 1},
+      ScoreOptions scoring;
+      scoring.level = level;
+      score_sequences(engine.get(), scoring, {&view, 1},
                       [&](size_t, const SequenceScores& scores) { wanted = scores; });
       const SequenceScores got = in_memory(engine.get(), options, bases);
       CHECK(same_bits(got.values, wanted.values));

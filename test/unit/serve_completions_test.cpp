@@ -1,5 +1,5 @@
 // /v1/completions: texts, what ends them, log-probabilities, streams.
-#include "src/serve/completions.hpp"
+#include "src/serve/endpoints.hpp"
 
 #include <doctest/doctest.h>
 

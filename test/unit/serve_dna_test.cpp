@@ -9,10 +9,7 @@
 #include "src/scan/assembler.hpp"
 #include "src/score/assembler.hpp"
 #include "src/score/sequence_scores.hpp"
-#include "src/serve/dna_generate.hpp"
-#include "src/serve/dna_scan.hpp"
-#include "src/serve/dna_score.hpp"
-#include "src/serve/dna_variants.hpp"
+#include "src/serve/endpoints.hpp"
 #include "src/vep/variant_scores.hpp"
 #include "test/unit/genome_files.hpp"
 #include "test/unit/serve_running.hpp"
@@ -112,7 +109,9 @@ TEST_CASE("/v1/dna/score has the numbers of carbon score") {
     for (const std::string& sequence : sequences) upper.push_back(to_upper(sequence));
     const std::vector<std::string_view> views(upper.begin(), upper.end());
     std::vector<SequenceScores> wanted;
-    score_sequences(engine.get(), tokens ? ScoreLevel::token : ScoreLevel::base, views,
+    ScoreOptions options;
+    if (tokens) options.level = ScoreLevel::token;
+    score_sequences(engine.get(), options, views,
                     [&](size_t, const SequenceScores& scores) { wanted.push_back(scores); });
     json body = {{"sequences", sequences}};
     if (tokens) body["level"] = "token";
@@ -185,11 +184,13 @@ TEST_CASE("/v1/dna/generate has the samples of carbon generate") {
   TestEngine engine(files.dir(), 500);
   RunningService server(files.dir());
   for (const std::string& prompt : {random_bases(60, 6), random_bases(64, 7), std::string("A")}) {
-    SamplerOptions sampler;
+    GenerateOptions options;
+    options.length = 50;
+    SamplerOptions& sampler = options.sampler;
     sampler.seed = 18446744073709551615U;
     Continuation wanted;
     const std::vector<NumberedPrompt> prompts = {{0, prompt}};
-    generate_bases(engine.get(), sampler, 50, prompts,
+    generate_bases(engine.get(), options, prompts,
                    [&](size_t, const Continuation& sample) { wanted = sample; });
     const json body = {
         {"prompt", prompt}, {"length", 50}, {"n", 3}, {"seed", sampler.seed}, {"probabilities", true}};
@@ -201,10 +202,10 @@ TEST_CASE("/v1/dna/generate has the samples of carbon generate") {
     CHECK(answer["samples"][1]["sequence"] != wanted.bases);
     for (const json& sample : answer["samples"]) {
       const std::string text = sample["sequence"];
-      ScoreOptions options;
-      complete_score_options(options, engine.get().config().max_positions, kKmerLength);
+      ScoreOptions scoring;
+      complete_score_options(scoring, engine.get().config().max_positions, kKmerLength);
       Letters letters;
-      score(engine.get(), options, prompt + text, letters);
+      score(engine.get(), scoring, prompt + text, letters);
       REQUIRE(sample["probabilities"].size() == 50);
       for (size_t i = 0; i < 50; ++i) {
         REQUIRE(sample["probabilities"][i].size() == 4);

@@ -1,5 +1,4 @@
 // Embeddings of the service have the numbers of carbon embed, and metadata stands before the DNA.
-#include "src/serve/embeddings.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +6,7 @@
 
 #include "src/embed/planner.hpp"
 #include "src/model/metadata.hpp"
-#include "src/serve/dna_generate.hpp"
+#include "src/serve/endpoints.hpp"
 #include "test/unit/serve_running.hpp"
 #include "test/unit/test_engine.hpp"
 

@@ -3,12 +3,7 @@
 
 #include <random>
 
-#include "src/serve/completions.hpp"
-#include "src/serve/dna_generate.hpp"
-#include "src/serve/dna_scan.hpp"
-#include "src/serve/dna_score.hpp"
-#include "src/serve/dna_variants.hpp"
-#include "src/serve/embeddings.hpp"
+#include "src/serve/endpoints.hpp"
 #include "test/unit/generated_checkpoint.hpp"
 #include "test/unit/serve_running.hpp"
 

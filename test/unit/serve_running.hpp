@@ -13,8 +13,8 @@
 #include <thread>
 #include <utility>
 
-#include "src/serve/served_model.hpp"
 #include "src/serve/service.hpp"
+#include "src/verbs/served_model.hpp"
 
 namespace carbon::test {
 

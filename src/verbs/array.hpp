@@ -1,4 +1,4 @@
-// The arrays of a result, as carbon_call_array() hands them out.
+// The arrays of which the result of a verb consists.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "include/carbon/carbon.h"
-
-namespace carbon::api {
+namespace carbon {
 
 /// Elements in row-major order, with a shape whose product is their number; {} for a single one.
 class Array {
@@ -33,13 +31,8 @@ class Array {
   }
 
   std::string_view name() const { return name_; }
-  const void* data() const {
-    return std::visit([](const auto& all) -> const void* { return all.data(); }, data_);
-  }
-  int type() const {
-    constexpr int kTypes[] = {CARBON_F64, CARBON_F32, CARBON_I64, CARBON_U8};
-    return kTypes[data_.index()];
-  }
+  /// Numbers or letters, by their type.
+  const Data& data() const { return data_; }
   const std::vector<int64_t>& shape() const { return shape_; }
   /// In bytes.
   const std::vector<int64_t>& strides() const { return strides_; }
@@ -56,4 +49,4 @@ class Array {
 
 using Result = std::vector<Array>;
 
-}  // namespace carbon::api
+}  // namespace carbon

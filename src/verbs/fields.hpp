@@ -1,4 +1,5 @@
-// Reads the fields of a JSON request with their types and ranges. Each error names its field.
+// Reads the fields of a JSON object, the request of a server or the options of a call of libcarbon, with
+// their types and bounds. Each error names its field.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +12,27 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/error.hpp"
+#include "src/base/settings.hpp"
 #include "src/base/words.hpp"
-#include "src/serve/api_error.hpp"
 
 namespace carbon {
 
-/// A JSON object. A field that is null counts as missing. All functions throw ApiError with status 400.
+/// pad_tail for the setting pad-tail.
+std::string field_name(std::string setting);
+
+/// What is wrong with a field, "" where it is the object itself. The message begins with its name.
+class FieldError : public Error {
+ public:
+  FieldError(std::string field, const std::string& message)
+      : Error("fields", message), field_(std::move(field)) {}
+  const std::string& field() const { return field_; }
+
+ private:
+  std::string field_;
+};
+
+/// A JSON object. A field that is null counts as missing. All functions throw FieldError.
 class Fields {
  public:
   /// The body of a request, which must be one JSON object.
@@ -53,6 +69,10 @@ class Fields {
   /// A list of objects, each with its place in its name.
   std::vector<Fields> objects(const std::string& name) const;
 
+  /// Reads the settings that a door takes, of which "pad-tail" is the field pad_tail, and returns the names
+  /// of those that are given.
+  std::vector<std::string> read(const SettingList& settings, Door door) const;
+
   /// Throws for a field that none of the functions above was asked for.
   void refuse_others() const;
   /// The names of these fields, for a line in the log.
@@ -63,6 +83,8 @@ class Fields {
   void note(const std::string& text) const;
   const std::string& noted() const { return *note_; }
 
+  /// The error of a setting, by the name of its field.
+  FieldError error_of(const SettingError& error) const;
   /// "strand", or "variants[3].ref".
   std::string full_name(const std::string& name) const;
   [[noreturn]] void fail(const std::string& name, const std::string& problem) const;

@@ -1,17 +1,19 @@
-// score: log-probabilities of the bases of sequences, as `carbon score` computes them.
+// score: log-probabilities of the bases of sequences, as `carbon score` computes them. A result has n_scored,
+// sum_logp, mean_logp and logp (a value a base, or a 6-mer), and if asked for probabilities [bases, 4] and
+// entropy [bases].
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include "src/api/verb.hpp"
 #include "src/marginals/base_scores.hpp"
 #include "src/score/assembler.hpp"
 #include "src/score/collector.hpp"
 #include "src/score/planner.hpp"
-#include "src/serve/dna_score.hpp"
+#include "src/score/windows.hpp"
+#include "src/verbs/verb.hpp"
 #include "tokenizer/kmer.hpp"
 
-namespace carbon::api {
+namespace carbon {
 namespace {
 
 // Keeps the probabilities of the four letters beside the scores.
@@ -58,15 +60,15 @@ class LetterCollector final : public ScoreSink {
 
 class ScoreVerb final : public Verb {
  public:
-  ScoreVerb(const ServedModel& served, const ScoreOptions& options, bool letters, Log& log)
-      : log_(log),
-        planner_(served.config().layout, options),
-        collector_(options.level, served.config().layout.bases(), letters),
-        assembler_(options, served.config().layout.bases(), collector_) {}
+  ScoreVerb(const VerbContext& context, const ScoreOptions& options, bool letters)
+      : context_(context),
+        options_(options),
+        planner_(context.served.config().layout, options),
+        collector_(options.level, context.served.config().layout.bases(), letters),
+        assembler_(options, context.served.config().layout.bases(), collector_) {}
 
-  void add(size_t index, std::string_view text, const Emit& emit) override {
-    const std::string name = input_name("sequences", index);
-    const std::string bases = input_bases(name, text, log_);
+  void add(size_t /*index*/, const std::string& name, std::string_view text, const Emit& emit) override {
+    const std::string bases = checked_bases(name, text, context_.note);
     planner_.plan({name, 0, static_cast<int64_t>(bases.size())}, bases, [&](ScoredWindow window) {
       const auto kept = std::make_shared<ScoredWindow>(std::move(window));
       emit({kept->requests, [this, kept](Findings& findings) {
@@ -76,8 +78,16 @@ class ScoreVerb final : public Verb {
     });
   }
 
+  WindowBases windows(size_t bases) const override {
+    WindowBases all{0, "stride"};
+    for (const SlidingWindow& window : sliding_windows(bases, options_.window, options_.stride))
+      all.bases += window.end - window.begin;
+    return all;
+  }
+
  private:
-  Log& log_;
+  const VerbContext context_;
+  const ScoreOptions options_;
   ScorePlanner planner_;
   LetterCollector collector_;
   ScoreAssembler assembler_;
@@ -85,12 +95,32 @@ class ScoreVerb final : public Verb {
 
 }  // namespace
 
-std::unique_ptr<Verb> make_score_verb(const ServedModel& served, const Fields& fields, Log& log) {
-  const ScoreOptions options = read_score_options(fields, served.config());
-  const bool letters = fields.flag("probabilities", false);
-  if (letters && options.level == ScoreLevel::token)
-    fields.fail("probabilities", "cannot be used with level 'token', which has one value a 6-mer");
-  return std::make_unique<ScoreVerb>(served, options, letters, log);
+SettingList score_verb_settings(ScoreOptions& options, bool& letters) {
+  SettingList settings = score_settings(options);
+  settings.push_back(
+      Setting("probabilities",
+              "also give the probabilities of the four letters at each base, and their entropy", letters)
+          .not_at(Door::command, "-O tsv has them")
+          .not_at(Door::plugin, "an item has no room for them"));
+  return settings;
 }
 
-}  // namespace carbon::api
+void describe_score(const std::function<void(const SettingList&)>& see) {
+  ScoreOptions options;
+  bool letters = false;
+  see(score_verb_settings(options, letters));
+}
+
+std::unique_ptr<Verb> make_score_verb(const VerbContext& context, const ReadSettings& read) {
+  ScoreOptions options;
+  bool letters = false;
+  read(score_verb_settings(options, letters));
+  if (letters && options.level == ScoreLevel::token)
+    throw SettingError("score", "probabilities",
+                       "probabilities cannot be used with level 'token', which has one value a 6-mer");
+  const ModelConfig& config = context.served.config();
+  complete_score_options(options, config.sequence_positions(), config.layout.bases());
+  return std::make_unique<ScoreVerb>(context, options, letters);
+}
+
+}  // namespace carbon

@@ -1,11 +1,9 @@
-#include "src/serve/served_model.hpp"
+#include "src/verbs/served_model.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <utility>
 
-#include "src/base/json.hpp"
 #include "src/generate/prompt.hpp"
 #include "src/model/model_files.hpp"
 #include "tokenizer/token_text.hpp"
@@ -36,15 +34,6 @@ ServedModel::ServedModel(LoadedModels& models, LoadedModels* drafts, std::vector
     check_no_dna_tags(auto_dna_tags_, config().layout);
   if (draft()) check_draft(models.front().checkpoint(), draft()->checkpoint(), false);
   if (names_.empty()) names_.push_back(models.front().checkpoint().id());
-}
-
-void ServedModel::check_name(const Fields& fields) const {
-  const std::string asked = fields.text("model", name());
-  if (std::find(names_.begin(), names_.end(), asked) != names_.end()) return;
-  throw ApiError(404,
-                 "the model '" + printable(asked) + "' is not served here; the one that is has the name '" +
-                     name() + "'",
-                 "model", "model_not_found");
 }
 
 }  // namespace carbon

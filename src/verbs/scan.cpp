@@ -3,37 +3,44 @@
 #include <optional>
 #include <utility>
 
-#include "src/api/problem.hpp"
-#include "src/api/verb.hpp"
 #include "src/base/error.hpp"
 #include "src/formats/fasta.hpp"
 #include "src/scan/assembler.hpp"
 #include "src/scan/planner.hpp"
-#include "src/serve/dna_scan.hpp"
+#include "src/verbs/verb.hpp"
 #include "tokenizer/kmer.hpp"
 
-namespace carbon::api {
+namespace carbon {
 namespace {
 
 class ScanVerb final : public Verb {
  public:
-  ScanVerb(const ServedModel& served, const ScanOptions& options, std::optional<IndexedFasta> fasta, Log& log)
-      : served_(served),
-        log_(log),
+  ScanVerb(const VerbContext& context, const ScanOptions& options, std::optional<IndexedFasta> fasta)
+      : context_(context),
+        layout_(context.served.config().layout),
         fasta_(std::move(fasta)),
-        planner_(make_scan_grid(options.context, served.config().sequence_positions(),
-                                served.config().layout.bases()),
-                 options),
-        assembler_(planner_.tracks(), options.level, served.config().layout.bases(),
+        planner_(
+            make_scan_grid(options.context, context.served.config().sequence_positions(), layout_.bases()),
+            options),
+        assembler_(planner_.tracks(), options.level, layout_.bases(),
                    [this](const ScannedBase& base) { keep(base); }) {}
 
-  void add(size_t index, std::string_view text, const Emit& emit) override {
-    const std::string name = input_name("regions", index);
+  void add(size_t /*index*/, const std::string& name, std::string_view text, const Emit& emit) override {
     if (fasta_) return add_region(name, std::string(text), emit);
-    const std::string bases = to_upper(input_bases(name, text, log_));
+    const std::string bases = to_upper(checked_bases(name, text, context_.note));
     const auto length = static_cast<int64_t>(bases.size());
     plan({name, 0, length, 0, length}, bases, emit,
          [&](int64_t begin, int64_t end) { return part(bases, begin, end); });
+  }
+
+  WindowBases windows(size_t bases) const override {
+    const auto length = static_cast<int64_t>(bases);
+    WindowBases all{0, "context"};
+    planner_.spans({"", 0, length, 0, length}, [&](const TrackSpan& span) {
+      all.bases += static_cast<size_t>(span.end - span.window.begin);
+    });
+    all.bases /= planner_.tracks().size();
+    return all;
   }
 
  private:
@@ -57,7 +64,7 @@ class ScanVerb final : public Verb {
   void plan(const ScanPiece& piece, std::string letters, const Emit& emit, const ContigBases& contig) {
     bool first = true;
     const auto begin = std::make_shared<std::string>(std::move(letters));
-    planner_.plan(piece, contig, served_.config().layout, [&](ScanItem item) {
+    planner_.plan(piece, contig, layout_, [&](ScanItem item) {
       const auto kept = std::make_shared<ScanItem>(std::move(item));
       emit({kept->requests,
             [this, kept, letters = std::exchange(first, false) ? begin : nullptr](Findings& findings) {
@@ -95,8 +102,8 @@ class ScanVerb final : public Verb {
     return result;
   }
 
-  const ServedModel& served_;
-  Log& log_;
+  const VerbContext context_;
+  const TokenLayout& layout_;
   std::optional<IndexedFasta> fasta_;
   ScanPlanner planner_;
   ScanAssembler assembler_;
@@ -109,14 +116,28 @@ class ScanVerb final : public Verb {
 
 }  // namespace
 
-std::unique_ptr<Verb> make_scan_verb(const ServedModel& served, const Fields& fields, Log& log) {
-  const size_t bases = served.config().layout.bases();
-  ScanOptions options = read_scan_options(fields, bases);
-  complete_scan_options(options, served.config().sequence_positions(), bases);
-  std::optional<IndexedFasta> fasta;
-  if (fields.has("fasta_ref"))
-    or_code(CARBON_E_INPUT, [&] { fasta.emplace(fields.required_text("fasta_ref"), log); });
-  return std::make_unique<ScanVerb>(served, options, std::move(fasta), log);
+SettingList scan_verb_settings(ScanOptions& options) {
+  SettingList settings = scan_settings(options);
+  settings.push_back(
+      Setting("fasta-ref", "FILE", "reference FASTA, of which inputs are then regions", &options.fasta)
+          .not_at(Door::http, "a server reads no files that clients name")
+          .not_at(Door::plugin, "plugins cannot scan"));
+  return settings;
 }
 
-}  // namespace carbon::api
+void describe_scan(const std::function<void(const SettingList&)>& see) {
+  ScanOptions options;
+  see(scan_verb_settings(options));
+}
+
+std::unique_ptr<Verb> make_scan_verb(const VerbContext& context, const ReadSettings& read) {
+  ScanOptions options;
+  read(scan_verb_settings(options));
+  const ModelConfig& config = context.served.config();
+  complete_scan_options(options, config.sequence_positions(), config.layout.bases());
+  std::optional<IndexedFasta> fasta;
+  if (!options.fasta.empty()) fasta.emplace(open_fasta(options.fasta, context.log));
+  return std::make_unique<ScanVerb>(context, options, std::move(fasta));
+}
+
+}  // namespace carbon

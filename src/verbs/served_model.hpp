@@ -1,4 +1,4 @@
-// The model that a server runs, as its endpoints need it.
+// The model that a server or libcarbon has loaded, as verbs need it.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "src/engine/loaded_model.hpp"
-#include "src/serve/fields.hpp"
 #include "tokenizer/hybrid.hpp"
 
 namespace carbon {
@@ -27,9 +26,6 @@ class ServedModel {
   const std::string& name() const { return names_.front(); }
   /// Seconds since 1970 when the model was loaded.
   int64_t created() const { return created_; }
-
-  /// Throws ApiError with status 404 if the request's field `model` names another model.
-  void check_name(const Fields& fields) const;
 
  private:
   LoadedModels& models_;

@@ -1,0 +1,248 @@
+#include "src/serve/verb_work.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "src/base/json.hpp"
+#include "src/base/numbers.hpp"
+#include "src/serve/endpoints.hpp"
+
+namespace carbon {
+namespace {
+
+using nlohmann::json;
+
+// Of results that are in memory together: enough to keep a GPU busy for a while.
+constexpr size_t kBatchBytes = size_t{64} << 20;
+// Windows that overlap read bases again and again. So often at most, on the mean.
+constexpr size_t kMostReads = 10;
+
+// Appends values[begin..] as lists of the dimensions from `at` on; returns where the next value stands.
+template <class T>
+size_t append_values(const std::vector<T>& values, size_t begin, const std::vector<int64_t>& shape, size_t at,
+                     std::string& text) {
+  if (at == shape.size()) {
+    append_json(static_cast<double>(values[begin]), text);
+    return begin + 1;
+  }
+  const auto length = static_cast<size_t>(shape[at]);
+  const auto first = values.begin() + static_cast<ptrdiff_t>(begin);
+  const bool is_row = at > 0 && at + 1 == shape.size();
+  if (is_row && std::all_of(first, first + shape[at], [](T value) { return std::isnan(value); })) {
+    text += "null";
+    return begin + length;
+  }
+  text += '[';
+  for (size_t i = 0; i < length; ++i) {
+    if (i > 0) text += ',';
+    begin = append_values(values, begin, shape, at + 1, text);
+  }
+  text += ']';
+  return begin;
+}
+
+}  // namespace
+
+void append_json(double number, std::string& text) {
+  if (std::isfinite(number))
+    append_shortest(number, text);
+  else
+    text += "null";
+}
+
+void append_json(const Array& array, std::string& text) {
+  if (const auto* const letters = std::get_if<std::string>(&array.data())) {
+    text += json(*letters).dump();
+  } else if (const auto* const wholes = std::get_if<std::vector<int64_t>>(&array.data())) {
+    append_integer(wholes->front(), text);
+  } else if (const auto* const floats = std::get_if<std::vector<float>>(&array.data())) {
+    append_values(*floats, 0, array.shape(), 0, text);
+  } else {
+    append_values(std::get<std::vector<double>>(array.data()), 0, array.shape(), 0, text);
+  }
+}
+
+void check_bases(size_t bases, const std::string& field, const RequestLimits& limits) {
+  if (bases <= limits.bases) return;
+  throw ApiError(400,
+                 field + " has " + std::to_string(bases) + " bases; the server's limit for one request is " +
+                     std::to_string(limits.bases),
+                 field);
+}
+
+void check_items(size_t items, const Fields& fields, const std::string& field, const RequestLimits& limits) {
+  if (items > limits.items)
+    fields.fail(field, "has " + std::to_string(items) + " entries; the server's limit is " +
+                           std::to_string(limits.items));
+}
+
+std::string VerbWork::sent_bases(const std::string& field, const std::string& text) {
+  return checked_bases(field, text, [this](const std::string& what) { note(what); });
+}
+
+void VerbWork::read_inputs(const Fields& fields) {
+  const json& list = fields.required(field_);
+  if (!list.is_array()) fields.fail(field_, "must be a list of strings");
+  check_items(list.size(), fields, field_, service().limits());
+  size_t sum = 0;
+  for (const json& one : list) {
+    const std::string field = field_ + "[" + std::to_string(sequences_.size()) + "]";
+    if (!one.is_string()) throw FieldError(field, field + " must be a string");
+    sequences_.push_back(sent_bases(field, one.get_ref<const std::string&>()));
+    sum += sequences_.back().size();
+  }
+  check_bases(sum, field_, service().limits());
+}
+
+void VerbWork::add_input(size_t index, const Emit& emit) {
+  const bool many = field_ == "sequences";
+  verb_->add(index, many ? field_ + "[" + std::to_string(index) + "]" : field_, sequences_[index], emit);
+}
+
+void VerbWork::begin(const Fields& fields) {
+  read_inputs(fields);
+  const auto tell_later = [this](const std::string& what) { note(what); };
+  verb_ = entry_.make({served(), reference_, tell_later, tell_later, silent_log()},
+                      [&](const SettingList& settings) {
+                        std::vector<std::string> given = fields.read(settings, Door::http);
+                        fields.refuse_others();
+                        return given;
+                      });
+  check_windows();
+  tell(first_note_);
+  begin_answer();
+  run_next_batch();
+}
+
+void VerbWork::check_windows() {
+  WindowBases all;
+  for (const std::string& sequence : sequences_) {
+    const WindowBases one = verb_->windows(sequence.size());
+    all = {all.bases + one.bases, one.setting};
+  }
+  const size_t most = kMostReads * service().limits().bases;
+  if (all.bases <= most) return;
+  throw ApiError(400,
+                 std::string(all.setting) + " gives windows of " + std::to_string(all.bases) +
+                     " bases in all; the server's limit for one request is " + std::to_string(most),
+                 all.setting);
+}
+
+void VerbWork::begin_answer() {
+  const std::vector<std::string> labels = verb_->labels();
+  answer_ = labels.empty() ? "{" : "{\"labels\":" + json(labels).dump() + ",";
+  answer_ += "\"results\":[";
+}
+
+void VerbWork::plan_next() {
+  const Emit emit = [this](Piece piece) { planned_.push_back(std::move(piece)); };
+  if (next_input_ < inputs()) return add_input(next_input_++, emit);
+  verb_->flush(emit);
+  all_planned_ = true;
+}
+
+void VerbWork::begin_slot(Piece piece) {
+  for (const RequestPtr& request : piece.requests) {
+    batch_bytes_ += request->bytes(result_sizes(served().config()));
+    tokens_ += request->tokens.size();
+  }
+  slots_.emplace_back();
+  slots_.back().pieces.push_back(std::move(piece));
+}
+
+// Runs the next pieces; ends the answer if there are none.
+void VerbWork::run_next_batch() {
+  for (batch_bytes_ = 0;;) {
+    while (planned_.empty() && !all_planned_) plan_next();
+    if (planned_.empty() || (batch_bytes_ >= kBatchBytes && !planned_.front().linked)) break;
+    begin_slot(std::move(planned_.front()));
+    planned_.pop_front();
+  }
+  if (slots_.empty()) return complete();
+  run_slots();
+}
+
+void VerbWork::run_slots() {
+  std::vector<RequestPtr> requests;
+  for (Slot& slot : slots_)
+    for (Piece& piece : slot.pieces) {
+      prepare(piece);
+      requests.insert(requests.end(), piece.requests.begin(), piece.requests.end());
+    }
+  run(requests);
+}
+
+void VerbWork::finished() {
+  bool more = false;
+  for (Slot& slot : slots_) {
+    Findings findings;
+    for (const Piece& piece : std::exchange(slot.pieces, {})) piece.take(findings);
+    for (Result& result : findings.results) slot.results.push_back(std::move(result));
+    slot.pieces = std::move(findings.next);
+    more = more || !slot.pieces.empty();
+  }
+  if (more) return run_slots();
+  for (const Slot& slot : std::exchange(slots_, {}))
+    for (const Result& result : slot.results) add_result(answered_++, result);
+  run_next_batch();
+}
+
+void VerbWork::append_arrays(const Result& result) {
+  for (const Array& array : result) {
+    if (answer_.back() != '{') answer_ += ',';
+    answer_ += '"' + std::string(array.name()) + "\":";
+    append_json(array, answer_);
+  }
+}
+
+void VerbWork::add_result(size_t /*index*/, const Result& result) {
+  begin_object();
+  append_arrays(result);
+  answer_ += '}';
+}
+
+namespace {
+
+// The answer is about the one sequence that is sent.
+class DnaScan final : public VerbWork {
+ public:
+  DnaScan(const ServedModel& served, HttpExchangePtr exchange)
+      : VerbWork("scan", served, nullptr, std::move(exchange)) {}
+
+ private:
+  void read_inputs(const Fields& fields) override {
+    std::string sequence = sent_bases("sequence", fields.required_text("sequence"));
+    check_bases(sequence.size(), "sequence", service().limits());
+    length_ = sequence.size();
+    set_sequences("sequence", {std::move(sequence)});
+  }
+  void begin_answer() override {
+    answer_ = "{\"sequence_length\":" + std::to_string(length_) + ",\"letters\":\"ACGT\",\"logp\":";
+  }
+  void add_result(size_t /*index*/, const Result& result) override { append_json(result.front(), answer_); }
+  void complete() override { answer_read(tokens_, std::move(answer_) + "}"); }
+
+  size_t length_ = 0;
+};
+
+WorkPtr make_verb_work(const char* verb, const ServedModel& served, HttpExchangePtr exchange) {
+  return std::make_shared<VerbWork>(verb, served, nullptr, std::move(exchange));
+}
+
+}  // namespace
+
+WorkPtr make_dna_score(const ServedModel& served, HttpExchangePtr exchange) {
+  return make_verb_work("score", served, std::move(exchange));
+}
+WorkPtr make_dna_embed(const ServedModel& served, HttpExchangePtr exchange) {
+  return make_verb_work("embed", served, std::move(exchange));
+}
+WorkPtr make_dna_predict(const ServedModel& served, HttpExchangePtr exchange) {
+  return make_verb_work("predict", served, std::move(exchange));
+}
+WorkPtr make_dna_scan(const ServedModel& served, HttpExchangePtr exchange) {
+  return std::make_shared<DnaScan>(served, std::move(exchange));
+}
+
+}  // namespace carbon

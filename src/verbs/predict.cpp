@@ -1,0 +1,50 @@
+// predict: values of the labels of a classification head, as `carbon predict` writes them.
+#include <utility>
+
+#include "src/predict/options.hpp"
+#include "src/predict/predictor.hpp"
+#include "src/verbs/verb.hpp"
+
+namespace carbon {
+namespace {
+
+class PredictVerb final : public Verb {
+ public:
+  PredictVerb(const VerbContext& context, const PredictOptions& options)
+      : context_(context),
+        labels_(context.served.model().checkpoint(), options.labels, context.log),
+        predictor_(context.served.config(), labels_, options.pooling, options.strand) {}
+
+  std::vector<std::string> labels() const override { return labels_.names(); }
+
+  void add(size_t /*index*/, const std::string& name, std::string_view text, const Emit& emit) override {
+    const auto item =
+        std::make_shared<PredictItem>(predictor_.plan(name, checked_bases(name, text, context_.note)));
+    emit({item->requests, [this, item](Findings& findings) {
+            std::vector<double> values = predictor_.values(*item);
+            const size_t n = values.size();
+            Result& result = findings.results.emplace_back();
+            result.emplace_back("values", std::move(values), std::initializer_list<size_t>{n});
+          }});
+  }
+
+ private:
+  const VerbContext context_;
+  LabelValues labels_;
+  Predictor predictor_;
+};
+
+}  // namespace
+
+void describe_predict(const std::function<void(const SettingList&)>& see) {
+  PredictOptions options;
+  see(predict_settings(options));
+}
+
+std::unique_ptr<Verb> make_predict_verb(const VerbContext& context, const ReadSettings& read) {
+  PredictOptions options;
+  read(predict_settings(options));
+  return std::make_unique<PredictVerb>(context, options);
+}
+
+}  // namespace carbon

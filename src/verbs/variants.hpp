@@ -1,0 +1,34 @@
+// variants: log-likelihood ratios of variants, as `carbon vep` computes them. A result has values, one for
+// each tag of the recipe (of recipe head one for each label), and flag, why a value is missing, or nothing.
+#pragma once
+
+#include <memory>
+
+#include "src/vep/recipe_settings.hpp"
+#include "src/vep/variant_scores.hpp"
+#include "src/verbs/fields.hpp"
+#include "src/verbs/verb.hpp"
+
+namespace carbon {
+
+/// The contig of variants on a sequence that is sent with them.
+inline constexpr const char* kVariantSequence = "sequence";
+
+class VariantsVerb : public Verb {
+ public:
+  /// Plans a variant with one ALT. Those that are planned together share windows.
+  virtual void add(PlacedVariant variant, const Emit& emit) = 0;
+  /// Are the variants on a sequence that is sent with them?
+  virtual bool has_sequence() const = 0;
+  using Verb::add;
+};
+
+/// A variant of a request: pos, ref, alt, and chrom unless it is `placed` on kVariantSequence. Throws
+/// FieldError. `note` is that of VerbContext.
+PlacedVariant read_variant(const Fields& variant, bool placed,
+                           const std::function<void(const std::string&)>& note);
+
+/// Inputs are rows of JSON. Throws Error.
+std::unique_ptr<Verb> make_variants_verb(const VerbContext& context, const ReadSettings& read);
+
+}  // namespace carbon

@@ -1,0 +1,162 @@
+#include "src/verbs/verb.hpp"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "src/base/json.hpp"
+#include "src/base/letters.hpp"
+#include "src/formats/fasta_alphabet.hpp"
+#include "src/verbs/fields.hpp"
+#include "src/verbs/generate.hpp"
+#include "src/verbs/variants.hpp"
+
+namespace carbon {
+
+// A file for each.
+std::unique_ptr<Verb> make_score_verb(const VerbContext& context, const ReadSettings& read);
+std::unique_ptr<Verb> make_scan_verb(const VerbContext& context, const ReadSettings& read);
+std::unique_ptr<Verb> make_embed_verb(const VerbContext& context, const ReadSettings& read);
+std::unique_ptr<Verb> make_predict_verb(const VerbContext& context, const ReadSettings& read);
+using See = std::function<void(const SettingList&)>;
+void describe_score(const See& see);
+void describe_variants(const See& see);
+void describe_scan(const See& see);
+void describe_embed(const See& see);
+void describe_predict(const See& see);
+void describe_generate(const See& see);
+
+const std::vector<VerbEntry>& verb_table() {
+  static const std::vector<VerbEntry> table = {
+      {"score", "Log-probabilities of the bases of sequences.", ModelUse::bases, "sequences", make_score_verb,
+       describe_score},
+      {"variants",
+       "Log-likelihood ratios of variants, alternative minus reference: negative means that the model finds "
+       "the alternative less likely.",
+       ModelUse::states, "rows", make_variants_verb, describe_variants},
+      {"scan", "Log-probabilities of the four letters at each base.", ModelUse::bases, "regions",
+       make_scan_verb, describe_scan},
+      {"embed", "Hidden states of sequences.", ModelUse::states, "sequences", make_embed_verb,
+       describe_embed},
+      {"predict", "Values of the labels of a fine-tuned model.", ModelUse::labels, "sequences",
+       make_predict_verb, describe_predict},
+      {"generate", "New bases after prompts.", ModelUse::bases, "prompts", make_generate_verb,
+       describe_generate},
+  };
+  return table;
+}
+
+namespace {
+
+using nlohmann::ordered_json;
+
+// The type of a setting's value with its bounds, words and default.
+class SchemaOf {
+ public:
+  explicit SchemaOf(const Setting& setting) : setting_(setting) {}
+
+  ordered_json operator()(const bool* flag) const { return {{"type", "boolean"}, {"default", *flag}}; }
+  ordered_json operator()(const double* number) const { return {{"type", "number"}, {"default", *number}}; }
+  ordered_json operator()(const std::string* /*text*/) const { return {{"type", "string"}}; }
+  ordered_json operator()(const std::optional<int64_t>* /*number*/) const { return whole(); }
+  ordered_json operator()(const Setting::Choice& choice) const {
+    ordered_json type = {{"type", "string"}, {"enum", choice.words}};
+    if (const std::string word = choice.get(); !word.empty()) type["default"] = word;
+    return type;
+  }
+  ordered_json operator()(const Setting::List& list) const {
+    ordered_json part = {{"type", list.of_numbers ? "number" : "string"}};
+    if (!list.of_numbers && !setting_.words.empty()) part = ordered_json::object();  // words or numbers
+    if (!list.words.empty()) part["enum"] = list.words;
+    return list.one_part ? part : ordered_json{{"type", "array"}, {"items", part}};
+  }
+  ordered_json operator()(const Setting::Object& /*object*/) const { return {{"type", "object"}}; }
+  template <class Whole>
+  ordered_json operator()(const Whole* number) const {
+    ordered_json type = whole();
+    const bool holds = setting_.fallback.empty() && !setting_.is_required &&
+                       (!setting_.bounds || !std::cmp_less(*number, setting_.bounds->first));
+    if (holds) type["default"] = *number;
+    return type;
+  }
+
+ private:
+  ordered_json whole() const {
+    ordered_json type = {{"type", "integer"}, {"minimum", 0}};
+    if (setting_.bounds)
+      type.update({{"minimum", setting_.bounds->first}, {"maximum", setting_.bounds->second}});
+    return type;
+  }
+
+  const Setting& setting_;
+};
+
+}  // namespace
+
+ordered_json settings_schema(const VerbEntry& verb, Door door) {
+  ordered_json properties = ordered_json::object(), required = ordered_json::array();
+  verb.describe([&](const SettingList& settings) {
+    for (const Setting& setting : settings) {
+      if (setting.missing_at(door)) continue;
+      ordered_json type = std::visit(SchemaOf(setting), setting.target);
+      type["description"] = setting.full_help();
+      const std::string name = field_name(setting.name);
+      properties[name] = std::move(type);
+      if (setting.is_required) required.push_back(name);
+    }
+  });
+  ordered_json schema = {{"type", "object"}, {"properties", std::move(properties)}};
+  if (!required.empty()) schema["required"] = std::move(required);
+  return schema;
+}
+
+const VerbEntry* find_verb(std::string_view name) {
+  for (const VerbEntry& entry : verb_table())
+    if (name == entry.name) return &entry;
+  return nullptr;
+}
+
+std::vector<std::string> verb_names(const Checkpoint& checkpoint) {
+  std::vector<std::string> names;
+  for (const VerbEntry& entry : verb_table()) {
+    try {
+      check_use(checkpoint, entry.use);
+      names.emplace_back(entry.name);
+    } catch (const Error&) {
+      continue;  // this model has no use for it
+    }
+  }
+  return names;
+}
+
+IndexedFasta open_fasta(const std::string& path, Log& log) {
+  try {
+    return IndexedFasta(path, log);
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const Error& error) {
+    throw InputError(error.function(), error.what());
+  }
+}
+
+std::string checked_bases(const std::string& name, std::string_view text,
+                          const std::function<void(const std::string&)>& note) {
+  std::string bases;
+  bases.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (is_space(text[i])) continue;
+    if (!is_sequence_byte(static_cast<unsigned char>(text[i])))
+      throw FieldError(name, name + " has '" + printable(text.substr(i, 1)) + "' at character " +
+                                 std::to_string(i + 1) + " of its sequence; a sequence has letters only");
+    bases += text[i];
+  }
+  bool has_u = false;
+  try {
+    has_u = read_as_dna(bases, name, "verbs");
+  } catch (const Error& error) {
+    throw FieldError(name, error.what());
+  }
+  if (has_u) note(read_as_t(name));
+  return bases;
+}
+
+}  // namespace carbon

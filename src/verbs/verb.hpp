@@ -1,0 +1,111 @@
+// What a verb is: from settings and inputs to requests to the model, and from their results to arrays. Every
+// door but the command line, whose runs write files, stands on it: the endpoints /v1/dna/* of carbon serve,
+// libcarbon, and plugins. A door reads settings and inputs in its own form, and lets the engine compute.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/base/log.hpp"
+#include "src/base/settings.hpp"
+#include "src/engine/request.hpp"
+#include "src/model/model_use.hpp"
+#include "src/verbs/array.hpp"
+#include "src/verbs/served_model.hpp"
+#include "src/verbs/shared_reference.hpp"
+
+namespace carbon {
+
+class Findings;
+
+/// Requests that are computed, and what is then made of them.
+struct Piece {
+  std::vector<RequestPtr> requests;
+  /// Called when all requests are finished and none was refused, for one piece after the other in their
+  /// order. What it throws ends the call.
+  std::function<void(Findings&)> take;
+  /// The requests may have parents in the piece before it, so that the two go to the engine together.
+  bool linked = false;
+};
+
+/// What the taking of a piece gives.
+class Findings {
+ public:
+  std::vector<Result> results;
+  std::vector<Piece> next;  // taken before all others
+};
+
+using Emit = std::function<void(Piece)>;
+
+/// How many bases the windows of an input have in all, and the setting that says how they overlap.
+struct WindowBases {
+  size_t bases = 0;
+  const char* setting = "";  // "": each base is read once
+};
+
+/// Not thread-safe. The model outlives it.
+class Verb {
+ public:
+  virtual ~Verb() = default;
+  /// Plans an input, which messages call `name`. Throws Error for one that cannot be used, of which then
+  /// nothing is emitted. A result comes for each input, in their order.
+  virtual void add(size_t index, const std::string& name, std::string_view text, const Emit& emit) = 0;
+  /// Plans inputs that add() has only kept. A result of one of them is waited for, or there are no more.
+  virtual void flush(const Emit& /*emit*/) {}
+  /// What add() would plan for so many bases.
+  virtual WindowBases windows(size_t /*bases*/) const { return {}; }
+  /// The labels that the values of a result have; none: they have no labels.
+  virtual std::vector<std::string> labels() const { return {}; }
+};
+
+/// What a verb is planned with.
+struct VerbContext {
+  const ServedModel& served;
+  SharedReference* reference;                      // the FASTA that the door has; null: none
+  std::function<void(const std::string&)> note;    // takes what users should know of an input
+  std::function<void(const std::string&)> advise;  // and of a setting
+  Log& log;
+};
+
+/// Each throws Error for settings that cannot be used.
+using MakeVerb = std::unique_ptr<Verb> (*)(const VerbContext& context, const ReadSettings& read);
+
+/// Shows the settings of a verb. What they set is gone afterwards.
+using DescribeVerb = void (*)(const std::function<void(const SettingList&)>& see);
+
+struct VerbEntry {
+  const char* name;
+  const char* about;   // a sentence
+  ModelUse use;        // what it needs of the model; what variants need, their recipe says
+  const char* inputs;  // what its inputs are called, in the plural
+  MakeVerb make;
+  DescribeVerb describe;
+};
+
+/// All verbs.
+const std::vector<VerbEntry>& verb_table();
+/// The settings that a door takes of a verb, as a JSON Schema of an object.
+nlohmann::ordered_json settings_schema(const VerbEntry& verb, Door door);
+/// The verb of this name; null if there is none.
+const VerbEntry* find_verb(std::string_view name);
+/// The names of those that a model can be used for.
+std::vector<std::string> verb_names(const Checkpoint& checkpoint);
+
+/// A file that a setting names cannot be used.
+class InputError : public Error {
+ public:
+  using Error::Error;
+};
+/// Throws InputError.
+IndexedFasta open_fasta(const std::string& path, Log& log);
+
+/// The bases of the input `name`, in which white space is left out and U becomes T, as the commands read it.
+/// Throws FieldError for what is not a letter, with its place, and for a protein.
+std::string checked_bases(const std::string& name, std::string_view text,
+                          const std::function<void(const std::string&)>& note);
+
+}  // namespace carbon
