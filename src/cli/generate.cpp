@@ -30,7 +30,7 @@ int run(const CommandLine& line, GenerateCommand& command) {
     options.input = default_input(line);
     if (options.input.empty()) return 1;
   }
-  with_dashes(kFunction, [&] { check_generate_options(options); });
+  check_generate_options(options);
   check_output_name(kFunction, options.output, {"fasta"}, "FASTA", "give it a name that ends in .fa");
   options.progress = command.common.progress;
   options.log = &program_log();

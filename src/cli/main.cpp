@@ -192,6 +192,11 @@ int main(int argc, char** argv) {
   const carbon::RunFiles files;
   try {
     return flush_stdout(dispatch(argc, argv));
+  } catch (const carbon::SettingError& error) {
+    // Whoever checks a setting does not know how it was given.
+    const std::string message = error.what();
+    const bool named = message.starts_with(error.setting() + " ");
+    carbon::program_log().error(error.function(), (named ? "--" : "") + message, error.advice());
   } catch (const carbon::Error& error) {
     carbon::program_log().error(error.function(), error.what(), error.advice());
   } catch (const std::bad_alloc&) {

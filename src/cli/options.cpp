@@ -58,9 +58,8 @@ class SettingOption {
   }
   Option& operator()(const Setting::List& list) {
     Option& row = list.set_text ? group_.option(head(Names::input), kept_text(list.set_text))
-                                : group_.option(head(), [setting = setting_, list,
-                                                         function = function()](const std::string& text) {
-                                    with_dashes(function, [&] { set_list(setting, list, text); });
+                                : group_.option(head(), [setting = setting_, list](const std::string& text) {
+                                    set_list(setting, list, text);
                                   });
     return row.offers(list.words.empty() ? setting_.words : list.words);
   }
@@ -84,7 +83,6 @@ class SettingOption {
   OptionHead head(Names names = Names::nothing) const {
     return {setting_.letter, setting_.name, {setting_.shown, names}, setting_.help};
   }
-  std::string function() const { return "main_" + line_.command(); }
   // A file is opened when it is declared, which is after parsing.
   std::function<void(const std::string&)> kept_text(std::function<void(const std::string&)> take) {
     const auto kept = std::make_shared<std::optional<std::string>>();
@@ -284,14 +282,6 @@ std::optional<LoadedModels> load_draft(const DraftChoice& draft, ModelOptions mo
   model.metadata = {};
   model.use = ModelUse::bases;
   return std::make_optional<LoadedModels>(model);
-}
-
-void with_dashes(const std::string& function, const std::function<void()>& parse) {
-  try {
-    parse();
-  } catch (const SettingError& error) {
-    throw Error(function, std::string("--") + error.what());
-  }
 }
 
 std::string default_input(const CommandLine& line) {

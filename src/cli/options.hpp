@@ -84,10 +84,6 @@ std::optional<size_t> draft_tokens(const DraftChoice& draft);
 /// Loads the draft as `model` is loaded, if one was chosen.
 std::optional<LoadedModels> load_draft(const DraftChoice& draft, ModelOptions model);
 
-/// Calls `parse`. If it throws SettingError, whose message begins with the name of the setting, an Error says
-/// the same with the dashes of the option.
-void with_dashes(const std::string& function, const std::function<void()>& parse);
-
 /// The input when none is named: "-" if stdin is not a terminal; else prints the usage on stderr and returns
 /// "".
 std::string default_input(const CommandLine& line);

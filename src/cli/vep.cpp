@@ -63,10 +63,8 @@ int run(const CommandLine& line, VepCommand& command) {
                 "-f, --fasta-ref is missing: name the reference that the VCF was made "
                 "with; see 'carbon vep --help'");
   }
-  with_dashes("main_vep", [&] {
-    check_head_settings(options.scores, line.given_names());
-    check_combination(options.scores);
-  });
+  check_head_settings(options.scores, line.given_names());
+  check_combination(options.scores);
   if (const std::string idle = idle_setting(options.scores); !idle.empty() && !tables_alone)
     program_log().warning("vep", "--" + idle);
   command.common.model.use = options.scores.use();

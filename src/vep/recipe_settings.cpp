@@ -84,7 +84,9 @@ SettingList recipe_settings(RecipeSettings& settings) {
 }
 
 SettingList head_settings(RecipeSettings& settings) {
-  return label_settings(settings.pooling, settings.labels);
+  SettingList list = label_settings(settings.pooling, settings.labels);
+  for (Setting& setting : list) setting.not_at(Door::plugin, "plugins have no recipe head");
+  return list;
 }
 
 bool RecipeSettings::wants(std::string_view recipe) const {

@@ -283,7 +283,7 @@ def token_level_in_windows():
 @case
 def token_level_has_no_tsv_and_no_both():
     for arguments in (["-O", "tsv"], ["--strand", "both"]):
-        expect_failure(carbon("score", "-m", model(), "--level", "token", *arguments, data("mini.fa")), "--level token")
+        expect_failure(carbon("score", "-m", model(), "--level", "token", *arguments, data("mini.fa")), "level token")
 
 
 @case

@@ -265,7 +265,7 @@ TEST_CASE("carbon.h: a model holds no pages of a cancelled call, and at most end
   LogQueue log;
   const auto model = std::make_shared<OpenModel>(
       Fields({{"model", files.dir()}, {"threads", 1}, {"batch_tokens", 64}}, ""), log);
-  Call call(model, make_verb("score", model->served(), Fields(json::object(), ""), log));
+  Call call(model, NamedVerb("score", *model, Fields(json::object(), "")));
   while (call.add(random_bases(24'000, 1)) == CARBON_OK) {
   }
   while (model->state().pages == 0) std::this_thread::yield();

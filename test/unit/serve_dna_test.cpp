@@ -1,14 +1,10 @@
-// The endpoints in bases have the numbers of the commands, and refuse what these refuse.
+// The endpoints in bases: what they refuse, streams, and variants with their flags. That they have the
+// numbers of the commands, verbs_test.cpp and api_test.cpp show.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "src/generate/continuations.hpp"
-#include "src/generate/requests.hpp"
-#include "src/scan/assembler.hpp"
-#include "src/score/assembler.hpp"
-#include "src/score/sequence_scores.hpp"
 #include "src/serve/endpoints.hpp"
 #include "src/vep/variant_scores.hpp"
 #include "test/unit/genome_files.hpp"
@@ -45,103 +41,7 @@ bool equal(const json& value, double number) {
   return std::isnan(number) ? value.is_null() : value.is_number() && value.get<double>() == number;
 }
 
-void check_scores(const json& result, const SequenceScores& wanted) {
-  CHECK(result["n_scored"] == wanted.scored);
-  CHECK(equal(result["sum_logp"], wanted.sum));
-  CHECK(equal(result["mean_logp"], wanted.sum / static_cast<double>(wanted.scored)));
-  REQUIRE(result["logp"].size() == wanted.values.size());
-  for (size_t i = 0; i < wanted.values.size(); ++i) CHECK(equal(result["logp"][i], wanted.values[i]));
-}
-
-// The probabilities of A, C, G and T at the bases of a sequence, as `carbon score -O tsv` prints them.
-class Letters final : public ScoreSink {
- public:
-  void begin(const SequencePlace&) override {}
-  void value(const ScoredValue& value) override {
-    for (const char letter : {'A', 'C', 'G', 'T'})
-      probabilities.push_back(std::exp(value.letters[base_digit(letter)]));
-  }
-  void end() override {}
-
-  std::vector<double> probabilities;
-};
-
-void score(Engine& engine, const ScoreOptions& options, const std::string& bases, ScoreSink& sink) {
-  ScoreAssembler assembler(options, kKmerLength, sink);
-  ScorePlanner(engine.config().layout, options)
-      .plan({"s", 0, static_cast<int64_t>(bases.size())}, bases, [&](const ScoredWindow& window) {
-        run_requests(engine, window.requests);
-        assembler.consume(window);
-      });
-}
-
-std::vector<std::array<double, 4>> scan(Engine& engine, ScanOptions options, const std::string& bases) {
-  complete_scan_options(options, engine.config().max_positions, kKmerLength);
-  const ScanPlanner planner(make_scan_grid(options.context, engine.config().max_positions, kKmerLength),
-                            options);
-  const TemporaryDirectory folder;
-  const IndexedFasta fasta(folder.put("in.fa", ">s\n" + bases + "\n"));
-  std::vector<std::array<double, 4>> values(bases.size(), {NAN, NAN, NAN, NAN});
-  ScanAssembler assembler(planner.tracks(), options.level, kKmerLength, [&](const ScannedBase& base) {
-    values[static_cast<size_t>(base.position)] = base.logp;
-  });
-  for (const ScanPiece& piece : selected_pieces(fasta, {}))
-    planner.plan(
-        piece, [&](int64_t begin, int64_t end) { return fasta.fetch("s", begin, end); },
-        engine.config().layout,
-        [&](const ScanItem& item) {
-          run_requests(engine, item.requests);
-          assembler.consume(item);
-        });
-  return values;
-}
-
 }  // namespace
-
-TEST_CASE("/v1/dna/score has the numbers of carbon score") {
-  const GeneratedCheckpoint files(tiny());
-  TestEngine engine(files.dir(), 500);
-  RunningService server(files.dir());
-  const std::vector<std::string> sequences = {
-      random_bases(700, 1), "", "NNN", with_gap(random_bases(331, 2), 40, 20), "A", random_bases(30000, 3)};
-  for (const bool tokens : {false, true}) {
-    std::vector<std::string> upper;
-    for (const std::string& sequence : sequences) upper.push_back(to_upper(sequence));
-    const std::vector<std::string_view> views(upper.begin(), upper.end());
-    std::vector<SequenceScores> wanted;
-    ScoreOptions options;
-    if (tokens) options.level = ScoreLevel::token;
-    score_sequences(engine.get(), options, views,
-                    [&](size_t, const SequenceScores& scores) { wanted.push_back(scores); });
-    json body = {{"sequences", sequences}};
-    if (tokens) body["level"] = "token";
-    const json results = server.ask(make_dna_score, body)["results"];
-    REQUIRE(results.size() == sequences.size());
-    for (size_t i = 0; i < sequences.size(); ++i) check_scores(results[i], wanted[i]);
-  }
-}
-
-TEST_CASE("/v1/dna/score takes the options of carbon score") {
-  const GeneratedCheckpoint files(tiny());
-  TestEngine engine(files.dir(), 500);
-  RunningService server(files.dir());
-  const std::string bases = with_gap(random_bases(997, 4), 500, 5);
-  for (const auto& [strand, level, window, stride] :
-       {std::tuple("-", "bp", 0, 0), std::tuple("both", "bp", 240, 60), std::tuple("-", "token", 240, 240)}) {
-    CAPTURE(strand);
-    ScoreOptions options;
-    options.strand = std::string(strand) == "both" ? StrandChoice::both : StrandChoice::reverse;
-    options.level = std::string(level) == "bp" ? ScoreLevel::base : ScoreLevel::token;
-    options.window = static_cast<size_t>(window);
-    options.stride = static_cast<size_t>(stride);
-    json body = {{"sequences", {bases}}, {"strand", strand}, {"level", level}};
-    if (window > 0) body.update({{"window", window}, {"stride", stride}});
-    complete_score_options(options, engine.get().config().max_positions, kKmerLength);
-    ScoreCollector collector(options.level, kKmerLength);
-    score(engine.get(), options, bases, collector);
-    check_scores(server.ask(make_dna_score, body)["results"][0], collector.take());
-  }
-}
 
 TEST_CASE("/v1/dna/score names the field that is wrong") {
   const GeneratedCheckpoint files(tiny());
@@ -177,81 +77,6 @@ TEST_CASE("windows that overlap too much are refused before they are planned") {
   CHECK(server.refused(make_dna_score, {{"sequences", {bases}}, {"window", 24000}, {"stride", 6}}) ==
         "stride");
   CHECK(server.refused(make_dna_scan, {{"sequence", bases}, {"context", 24564}}) == "context");
-}
-
-TEST_CASE("/v1/dna/generate has the samples of carbon generate") {
-  const GeneratedCheckpoint files(tiny());
-  TestEngine engine(files.dir(), 500);
-  RunningService server(files.dir());
-  for (const std::string& prompt : {random_bases(60, 6), random_bases(64, 7), std::string("A")}) {
-    GenerateOptions options;
-    options.length = 50;
-    SamplerOptions& sampler = options.sampler;
-    sampler.seed = 18446744073709551615U;
-    Continuation wanted;
-    const std::vector<NumberedPrompt> prompts = {{0, prompt}};
-    generate_bases(engine.get(), options, prompts,
-                   [&](size_t, const Continuation& sample) { wanted = sample; });
-    const json body = {
-        {"prompt", prompt}, {"length", 50}, {"n", 3}, {"seed", sampler.seed}, {"probabilities", true}};
-    const json answer = server.ask(make_dna_generate, body);
-    CHECK(answer["seed"] == sampler.seed);
-    REQUIRE(answer["samples"].size() == 3);
-    CHECK(answer["samples"][0]["sequence"] == wanted.bases);
-    CHECK(answer["samples"][0]["logp"] == wanted.logp);
-    CHECK(answer["samples"][1]["sequence"] != wanted.bases);
-    for (const json& sample : answer["samples"]) {
-      const std::string text = sample["sequence"];
-      ScoreOptions scoring;
-      complete_score_options(scoring, engine.get().config().max_positions, kKmerLength);
-      Letters letters;
-      score(engine.get(), scoring, prompt + text, letters);
-      REQUIRE(sample["probabilities"].size() == 50);
-      for (size_t i = 0; i < 50; ++i) {
-        REQUIRE(sample["probabilities"][i].size() == 4);
-        for (size_t b = 0; b < 4; ++b)
-          CHECK(sample["probabilities"][i][b] == letters.probabilities[(prompt.size() + i) * 4 + b]);
-      }
-    }
-    CHECK(server.ask(make_dna_generate, body) == answer);
-  }
-}
-
-TEST_CASE("/v1/dna/generate takes the options of carbon generate") {
-  const GeneratedCheckpoint files(tiny());
-  TestEngine engine(files.dir(), 500);
-  RunningService server(files.dir());
-  GenerateOptions options;
-  options.length = 20;
-  options.constraint = "RYNNACGT";
-  options.sampler.kind = SamplerKind::chain;
-  options.sampler.temperature = 0.5;
-  options.sampler.top_k = 3;
-  options.sampler.top_p = 0.9;
-  const auto prompt = std::make_shared<const Prompt>(
-      PromptPlanner(engine.get().config(), nullptr, options).plan_unconditional());
-  std::vector<RequestPtr> samples, requests;
-  emit_samples(prompt, {0, 2}, options.sampler, 1, [&](const SampleItem& item) {
-    samples.push_back(item.requests.back());
-    requests.insert(requests.end(), item.requests.begin(), item.requests.end());
-  });
-  run_requests(engine.get(), requests);
-  const json answer = server.ask(make_dna_generate, {{"length", 20},
-                                                     {"n", 2},
-                                                     {"constraint", options.constraint},
-                                                     {"sampler", "chain"},
-                                                     {"temperature", 0.5},
-                                                     {"top_k", 3},
-                                                     {"top_p", 0.9}});
-  CHECK(answer["seed"] == 0);
-  for (size_t i = 0; i < 2; ++i) {
-    CHECK(answer["samples"][i]["sequence"] == new_bases(*samples[i]));
-    CHECK(answer["samples"][i]["logp"] == samples[i]->logp);
-    CHECK_FALSE(answer["samples"][i].contains("probabilities"));
-  }
-  const json greedy =
-      server.ask(make_dna_generate, {{"prompt", "ACGTACG"}, {"length", 9}, {"greedy", true}, {"n", 2}});
-  CHECK(greedy["samples"][0] == greedy["samples"][1]);
 }
 
 TEST_CASE("a stream of /v1/dna/generate has what the whole answer has") {
@@ -324,47 +149,6 @@ TEST_CASE("/v1/dna/generate names the field that is wrong") {
   CHECK(refused({{"constraint", "AC!"}}) == "");
   CHECK(refused({{"prefix", "<species>fungi"}}) == "");  // the model has no text
   CHECK(refused({{"max_tokens", 4}}) == "max_tokens");
-}
-
-TEST_CASE("/v1/dna/scan has the numbers of carbon scan") {
-  const GeneratedCheckpoint files(tiny());
-  TestEngine engine(files.dir(), 500);
-  RunningService server(files.dir());
-  const auto check = [&](const json& fields, const ScanOptions& options, const std::string& bases) {
-    CAPTURE(fields.dump());
-    json body = fields;
-    body["sequence"] = bases;
-    const json answer = server.ask(make_dna_scan, body);
-    CHECK(answer["sequence_length"] == bases.size());
-    CHECK(answer["letters"] == "ACGT");
-    const std::vector<std::array<double, 4>> wanted = scan(engine.get(), options, bases);
-    REQUIRE(answer["logp"].size() == wanted.size());
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      const json& row = answer["logp"][i];
-      CHECK(row.is_null() == std::isnan(wanted[i][0]));
-      CHECK(row.is_null() == (base_digit(bases[i]) < 0));
-      size_t at = 0;
-      if (!row.is_null())
-        for (const char letter : {'A', 'C', 'G', 'T'})
-          CHECK(row[at++] == wanted[i][static_cast<size_t>(base_digit(letter))]);
-    }
-  };
-  const std::string bases = with_gap(with_gap(random_bases(1003, 9), 0, 3), 500, 30);
-  check(json::object(), {}, bases);
-  check({{"level", nullptr}}, {}, random_bases(30000, 10));
-  check(json::object(), {}, "NNNN");
-  ScanOptions options;
-  options.strand = StrandChoice::forward;
-  options.frames = 3;
-  options.level = ScanLevel::chain;
-  options.context = 120;
-  check({{"strand", "+"}, {"frames", 3}, {"level", "chain"}, {"context", 120}}, options, bases);
-  options = {};
-  options.strand = StrandChoice::reverse;
-  options.level = ScanLevel::first;
-  check({{"strand", "-"}, {"level", "first"}}, options, bases);
-  CHECK(server.ask(make_dna_scan, {{"sequence", ""}}) ==
-        json({{"sequence_length", 0}, {"letters", "ACGT"}, {"logp", json::array()}}));
 }
 
 TEST_CASE("/v1/dna/scan names the field that is wrong") {
