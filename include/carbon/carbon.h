@@ -102,8 +102,10 @@ CARBON_API int carbon_model_close(carbon_model* model);
  *                                                                      probabilities [n, 4], entropy [n]
  *   variants  fasta_ref or sequence; recipe level  {"chrom":, "pos":,  values [tags], flag [letters]
  *             strand phases window context         "ref":, "alt":}
- *             horizon pool pad_tail labels
- *             activation label_scale
+ *             horizon pool pad_tail labels         or text such as
+ *             activation label_scale               chr1:2 A>G; of
+ *             unify_chr_names                      <DEL>, <DUP>, <INV>
+ *                                                  also end, svlen, info
  *   scan      fasta_ref; strand level frames       bases; with         logp [n, 4], begin [],
  *             context                              fasta_ref a region  contig, bases [letters]
  *   embed     pool layer strand pad_tail           bases               embedding [rows, hidden] f32

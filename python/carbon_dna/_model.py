@@ -242,8 +242,8 @@ class Model:
 
     # ---- variants
 
-    def iter_variants(self, fasta: Optional[Path], rows: Rows, *, sequence: Optional[Bases] = None, recipe: str = "centered",
-                      level: str = "bp", strand: Optional[str] = None, phases: Optional[str] = None, window: Optional[int] = None,
+    def iter_variants(self, fasta: Optional[Path], rows: Rows, *, sequence: Optional[Bases] = None, unify_chr_names: Optional[str] = None,
+                      recipe: str = "centered", level: str = "bp", strand: Optional[str] = None, phases: Optional[str] = None, window: Optional[int] = None,
                       context: Optional[int] = None, horizon: Optional[int] = None, pool: Optional[str] = None,
                       pad_tail: Optional[bool] = None, labels: Optional[Sequence[str]] = None,
                       activation: Optional[str] = None, label_scale: Optional[LabelScale] = None,
@@ -260,20 +260,20 @@ class Model:
         108
         """
         options: Dict[str, Any] = {
-            "fasta_ref": fasta, "sequence": optional_text(sequence, "sequence"), "recipe": recipe, "level": level, "strand": strand,
+            "fasta_ref": fasta, "sequence": optional_text(sequence, "sequence"), "unify_chr_names": unify_chr_names, "recipe": recipe, "level": level, "strand": strand,
             "phases": phases, "window": window, "context": context, "horizon": horizon, "pool": pool, "pad_tail": pad_tail,
             "labels": _list(labels, "labels"), "activation": activation, "label_scale": _scale(label_scale)}
         inputs = ((row.text(sequence is not None), "rows[%d]" % i, row) for i, row in enumerate(rows_of(rows)))
 
         def read(arrays: Arrays, row: Row) -> VariantScore:
             values = arrays.get(b"values")
-            return VariantScore(*row, float(values[0]), arrays.text(b"flag"), values)
+            return VariantScore(*row[:4], float(values[0]), arrays.text(b"flag"), values)
 
         total = None if isinstance(rows, (str, os.PathLike)) else count_of(rows)
         return results(self._open, "variants", options, inputs, read, Teller(progress, total))
 
-    def variants(self, fasta: Optional[Path], rows: Rows, *, sequence: Optional[Bases] = None, recipe: str = "centered",
-                 level: str = "bp", strand: Optional[str] = None, phases: Optional[str] = None, window: Optional[int] = None,
+    def variants(self, fasta: Optional[Path], rows: Rows, *, sequence: Optional[Bases] = None, unify_chr_names: Optional[str] = None,
+                 recipe: str = "centered", level: str = "bp", strand: Optional[str] = None, phases: Optional[str] = None, window: Optional[int] = None,
                  context: Optional[int] = None, horizon: Optional[int] = None, pool: Optional[str] = None,
                  pad_tail: Optional[bool] = None, labels: Optional[Sequence[str]] = None, activation: Optional[str] = None,
                  label_scale: Optional[LabelScale] = None, progress: Progress = None) -> VariantScores:
@@ -285,8 +285,11 @@ class Model:
             The reference; None with ``sequence``.
         rows : iterable of (chrom, pos, ref, alt), data frame, or path
             ``pos`` counts from 1. A frame of pandas or polars, or a row with names such as a dict, has these columns in either case,
-            with or without the ``#`` of a VCF. A path is that of a VCF file, of which each ALT becomes a row. Structural variants such
-            as ``<DEL>`` are flagged ``symbolic``; ``carbon vep`` scores them.
+            with or without the ``#`` of a VCF. A path is that of a VCF file, of which each ALT becomes a row. Of ``<DEL>``, ``<DUP>`` and
+            ``<INV>`` a row with names also has ``end`` or ``svlen``, or ``info``, a dict of INFO tags; without, they are flagged
+            ``symbolic``.
+        unify_chr_names : str, optional
+            As that option of ``carbon vep``: ``"-,chr"`` finds 17 as chr17.
         sequence : str or another sequence, optional
             All variants are on this sequence; ``chrom`` is then not read.
         recipe : {"centered", "next-token", "anchored", "head"}
@@ -312,7 +315,7 @@ class Model:
         >>> scores.flag.tolist()
         ['', 'ref_mismatch']
         """
-        scores = self.iter_variants(fasta, rows, sequence=sequence, recipe=recipe, level=level, strand=strand, phases=phases,
+        scores = self.iter_variants(fasta, rows, sequence=sequence, unify_chr_names=unify_chr_names, recipe=recipe, level=level, strand=strand, phases=phases,
                                     window=window, context=context, horizon=horizon, pool=pool, pad_tail=pad_tail, labels=labels,
                                     activation=activation, label_scale=label_scale, progress=progress)
         return variant_columns(list(scores), index_of(rows))

@@ -14,6 +14,8 @@ from ._inputs import text_form
 #: What names variants: (chrom, pos, ref, alt), pos counted from 1; a frame of pandas or polars; the path of a VCF file.
 Rows = Union[Iterable[Union[Tuple[str, int, str, str], Mapping[str, Any]]], str, "os.PathLike[str]", Any]
 _NAMES = ("chrom", "pos", "ref", "alt")
+#: What may say where <DEL>, <DUP> and <INV> end: END and SVLEN of a VCF, or a dict of INFO tags.
+_ENDS = ("end", "svlen", "info")
 
 
 class Row(NamedTuple):
@@ -21,13 +23,14 @@ class Row(NamedTuple):
     pos: int
     ref: str
     alt: str
+    ends: Optional[Mapping[str, Any]] = None
 
     def text(self, placed: bool) -> bytes:
         """The input of a call; `placed`: the variants are on a sequence, and not on contigs."""
         row = {"pos": self.pos, "ref": self.ref, "alt": self.alt}
         if not placed:
             row["chrom"] = self.chrom
-        return json.dumps(row).encode()
+        return json.dumps({**row, **(self.ends or {})}).encode()
 
 
 def rows_of(rows: Rows) -> Iterator[Row]:
@@ -35,7 +38,7 @@ def rows_of(rows: Rows) -> Iterator[Row]:
     if isinstance(rows, (str, os.PathLike)):
         return _rows_of_vcf(os.fspath(rows))
     if hasattr(rows, "columns"):
-        return _checked(zip(*_columns_of(rows)))
+        return _checked(zip(*_columns_of(rows)), _ends_among(rows.columns))
     if isinstance(rows, Mapping):
         raise TypeError("rows is of the type %s, whose keys would be read as rows; give a frame, such as pandas.DataFrame(rows), or a "
                         "list of (chrom, pos, ref, alt)" % type(rows).__name__)
@@ -47,7 +50,20 @@ def rows_of(rows: Rows) -> Iterator[Row]:
 
 
 def _columns_of(frame: Any) -> List[Any]:
-    return [frame[name] for name in _chosen(frame.columns, "the frame")]
+    return [frame[name] for name in _chosen(frame.columns, "the frame") + list(_ends_among(frame.columns).values())]
+
+
+def _ends_among(names: Iterable[Any]) -> Dict[str, Any]:
+    """Which of the names say where a structural allele ends."""
+    return {str(name).lower(): name for name in names if str(name).lower() in _ENDS}
+
+
+def _ends(alt: str, values: Iterable[Tuple[str, Any]]) -> Optional[Dict[str, Any]]:
+    """The ends of a structural allele; a missing value of a frame is none."""
+    if not alt.startswith("<"):
+        return None
+    given = {name: value for name, value in values if value is not None and value == value}
+    return {name: value if name == "info" else int(value) for name, value in given.items()} or None
 
 
 def index_of(rows: Any) -> Any:
@@ -82,26 +98,33 @@ def _names_of(row: Any) -> Optional[Sequence[Any]]:
     return getattr(getattr(row, "dtype", None), "names", None)  # of a structured array
 
 
-def _checked(rows: Iterable[Any]) -> Iterator[Row]:
+def _checked(rows: Iterable[Any], columns: Optional[Mapping[str, Any]] = None) -> Iterator[Row]:
     """Rows as given, whose chrom may also be a number. A missing value of a frame is no letter: str(nan) would be three."""
     known: Optional[Sequence[Any]] = None
     chosen: List[Any] = []
+    ends: Dict[str, Any] = {}
     for number, row in enumerate(rows):
         place = "rows[%d]" % number
         names = _names_of(row)
         if names is not None and names != known:
-            known, chosen = names, _chosen(names, place)
+            known, chosen, ends = names, _chosen(names, place), _ends_among(names)
         try:
             if isinstance(row, (str, bytes, set, frozenset)):
                 raise TypeError  # letters, or values in no order
-            if names is None:
+            more: Iterable[Tuple[str, Any]] = ()
+            if columns is not None:
+                chrom, pos, ref, alt, *others = row
+                more = zip(columns, others)
+            elif names is None:
                 chrom, pos, ref, alt = row
             else:
                 pick: Any = getattr if isinstance(row, tuple) else operator.getitem
                 chrom, pos, ref, alt = (pick(row, name) for name in chosen)
+                more = [(end, pick(row, name)) for end, name in ends.items()]
         except (TypeError, ValueError):
             raise CarbonError("%s is %r; expected (chrom, pos, ref, alt), and a list of them as rows" % (place, row), "input") from None
-        yield Row(_contig(chrom, place), _position(pos, place), _allele(ref, place, "ref"), _allele(alt, place, "alt"))
+        allele = _allele(alt, place, "alt")
+        yield Row(_contig(chrom, place), _position(pos, place), _allele(ref, place, "ref"), allele, _ends(allele, more))
 
 
 def _contig(chrom: Any, place: str) -> str:
@@ -155,6 +178,15 @@ def _lines_of_vcf(path: str, zipped: bool) -> Iterator[Row]:
             fields = line.rstrip("\r\n").split("\t")
             if len(fields) < 5 or not (fields[1].isascii() and fields[1].isdigit()):
                 raise CarbonError("%s:%d: not a line of a VCF file" % (path, number), "input")
-            for alt in fields[4].split(","):
+            alts = fields[4].split(",")
+            # Of several ALTs, INFO does not say to which of them a value belongs.
+            ends = _ends(alts[0], [("info", _info(fields[7]))]) if len(alts) == 1 and len(fields) > 7 else None
+            for alt in alts:
                 if alt != ".":
-                    yield Row(fields[0], int(fields[1]), fields[3], alt)
+                    yield Row(fields[0], int(fields[1]), fields[3], alt, ends)
+
+
+def _info(column: str) -> Dict[str, Any]:
+    """The tags of an INFO column: texts, True for a flag."""
+    parts = (part.partition("=") for part in column.split(";") if part not in (".", ""))
+    return {name: value if equals else True for name, equals, value in parts}

@@ -88,6 +88,31 @@ def test_variants_are_carbon_vep():
                 assert row[flags].replace(".", "") == score.flag, (row, score)
 
 
+def test_structural_alleles_and_names_of_contigs_are_those_of_carbon_vep():
+    contig = bases(900, 12)
+    path = fasta([("chr1", contig)])
+    ends = [("<DEL>", "END=56"), ("<DUP>", "SVLEN=9"), ("<INV>", "END=58;SVLEN=8"), ("<DEL>", "END=56;IMPRECISE"), ("<DEL>", ".")]
+    lines = ["1\t50\t.\t%s\t%s\t.\t.\t%s" % (contig[49], alt, info) for alt, info in ends]
+    head = ["##fileformat=VCFv4.2", "##contig=<ID=1>", "##INFO=<ID=END,Number=1,Type=Integer,Description=\"e\">",
+            "##INFO=<ID=SVLEN,Number=A,Type=Integer,Description=\"l\">", "##INFO=<ID=IMPRECISE,Number=0,Type=Flag,Description=\"i\">",
+            "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO"]
+    vcf = os.path.join(support.ROOT, "structural.vcf")
+    with open(vcf, "w") as file:
+        file.write("\n".join(head + lines) + "\n")
+    table = [line.split("\t") for line in carbon("vep", "-m", TINY, "-f", path, "-w", "240", "-O", "t", "--no-version",
+                                                 "--unify-chr-names=-,chr", vcf).splitlines()[1:]]
+    named = [{"chrom": "1", "pos": 50, "ref": contig[49], "alt": alt, "info": dict(part.partition("=")[::2] for part in info.split(";"))}
+             for alt, info in ends]
+    named[3]["info"]["IMPRECISE"] = True
+    short = [{"CHROM": "1", "POS": 50, "REF": contig[49], "ALT": "<DEL>", "END": 56}, {"chrom": "1", "pos": 50, "ref": contig[49],
+             "alt": "<DUP>", "svlen": 9}]
+    with carbon_dna.Model(TINY) as model:
+        for given, wanted in ((vcf, table), (named, table), (short, table[:2])):
+            scores = model.variants(path, given, window=240, unify_chr_names="-,chr")
+            assert [(number(float(np.float32(s.score)), 6), s.flag) for s in scores] == [(r[5], r[6].replace(".", "")) for r in wanted], given
+        assert {s.flag for s in model.variants(path, vcf, window=240)} == {"no_contig"}
+
+
 def test_scan_is_carbon_scan():
     contig = bases(5000, 12)
     contig = contig[:2000] + "N" * 20 + contig[2020:]

@@ -43,24 +43,38 @@ void Call::Bell::wait(uint64_t heard, const Pending& pending, steady_clock::time
   rung_.wait_until(lock, until, [&] { return rings_ != heard || (pending && *pending == 0); });
 }
 
+namespace {
+
+const VerbEntry& known_verb(const std::string& name) {
+  if (const VerbEntry* const entry = find_verb(name)) return *entry;
+  std::vector<std::string> names;
+  for (const VerbEntry& known : verb_table()) names.emplace_back(known.name);
+  throw Problem(CARBON_E_ARGUMENT, "'" + printable(name) + "' is not a verb; it must be " + or_list(names));
+}
+
+}  // namespace
+
 NamedVerb::NamedVerb(const std::string& name, const OpenModel& model, const Fields& options)
-    : entry(find_verb(name)) {
-  if (!entry) {
-    std::vector<std::string> names;
-    for (const VerbEntry& known : verb_table()) names.emplace_back(known.name);
-    throw Problem(CARBON_E_ARGUMENT, "'" + printable(name) + "' is not a verb; it must be " + or_list(names));
-  }
+    : NamedVerb(known_verb(name), model, options, Door::library, nullptr,
+                [&log = model.log()](const std::string& note) { log.info("carbon", note); }) {}
+
+NamedVerb::NamedVerb(const VerbEntry& chosen, const OpenModel& model, const Fields& options, Door door,
+                     SharedReference* reference, std::function<void(const std::string&)> note)
+    : entry(&chosen) {
   or_code(CARBON_E_MODEL, [&] { check_use(model.served().model().checkpoint(), entry->use); });
   Log& log = model.log();
-  const VerbContext context{model.served(), nullptr,
-                            [&log](const std::string& note) { log.info("carbon", note); },
+  const VerbContext context{model.served(), reference, std::move(note),
                             [&log](const std::string& advice) { log.warning("carbon", advice); }, log};
   verb = or_code(CARBON_E_SETTING, [&] {
-    return entry->make(context, [&](const SettingList& settings) {
-      std::vector<std::string> given = options.read(settings, Door::library);
-      options.refuse_others();
-      return given;
-    });
+    try {
+      return entry->make(context, [&](const SettingList& settings) {
+        std::vector<std::string> given = options.read(settings, door);
+        options.refuse_others();
+        return given;
+      });
+    } catch (const SettingError& error) {
+      throw options.error_of(error);
+    }
   });
 }
 
@@ -206,6 +220,28 @@ Call::Progress Call::progress() {
   const std::lock_guard lock(mutex_);
   check();
   return progress_;
+}
+
+void Call::compute(const std::vector<std::string>& inputs, const std::atomic<bool>& cancelled,
+                   const std::function<void(size_t done, size_t planned)>& tell,
+                   const std::function<void(const Result&)>& take) {
+  size_t told = 0;
+  auto last = steady_clock::now();
+  const auto step = [&] {
+    if (cancelled) throw Problem(CARBON_E_CANCELLED, "the call was cancelled");
+    const int code = next(kLook);
+    if (code == CARBON_OK) take(*current_);
+    const Progress now = progress();
+    if (tell && now.done > told && (code == CARBON_E_END || steady_clock::now() - last >= kLook)) {
+      tell(told = now.done, now.planned);
+      last = steady_clock::now();
+    }
+    return code;
+  };
+  for (const std::string& input : inputs)
+    while (add(input) == CARBON_E_AGAIN) step();
+  end();
+  while (step() != CARBON_E_END) continue;
 }
 
 const Array& Call::array(std::string_view name) {

@@ -19,10 +19,15 @@
 
 namespace carbon::api {
 
-/// The verb of this name, with its options. Throws Problem for an unknown one, for a model that cannot be
-/// used so, and for options.
+/// A verb with its options, as a door has read them.
 struct NamedVerb {
+  /// `note` takes what users should know of inputs. Throws Problem for a model that cannot be used so, and
+  /// for options.
+  NamedVerb(const VerbEntry& entry, const OpenModel& model, const Fields& options, Door door,
+            SharedReference* reference, std::function<void(const std::string&)> note);
+  /// The same for the library. Throws Problem, also for a name that no verb has.
   NamedVerb(const std::string& name, const OpenModel& model, const Fields& options);
+
   const VerbEntry* entry;
   std::unique_ptr<Verb> verb;
 };
@@ -48,6 +53,11 @@ class Call {
     size_t done = 0, planned = 0;
   };
   Progress progress();
+  /// Adds all inputs, and calls `take` for each result. `progress` (may be null) is called now and then.
+  /// Throws Problem of the code CARBON_E_CANCELLED soon after another thread has set `cancelled`.
+  void compute(const std::vector<std::string>& inputs, const std::atomic<bool>& cancelled,
+               const std::function<void(size_t done, size_t planned)>& progress,
+               const std::function<void(const Result&)>& take);
   /// An array of the result at hand, valid until the next next().
   const Array& array(std::string_view name);
   /// Whoever waits in next() stops at once, with this problem, as does each later use.

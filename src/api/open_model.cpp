@@ -60,9 +60,11 @@ ModelOptions read_options(const Fields& settings, Log& log) {
 
 }  // namespace
 
-OpenModel::OpenModel(const Fields& settings, Log& log)
+OpenModel::OpenModel(const Fields& settings, Log& log) : OpenModel(read_options(settings, log), log) {}
+
+OpenModel::OpenModel(const ModelOptions& options, Log& log)
     : log_(log),
-      models_(or_code(CARBON_E_MODEL, [&] { return LoadedModels(read_options(settings, log)); })),
+      models_(or_code(CARBON_E_MODEL, [&] { return LoadedModels(options); })),
       served_(or_code(CARBON_E_MODEL, [&] { return ServedModel(models_, nullptr, {}, false); })),
       engine_(models_.all(), {}, {.draft_tokens = {}, .scheduler = {.shared = true}}),
       most_bytes_(bytes_under_way(engine_)),

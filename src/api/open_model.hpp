@@ -19,6 +19,7 @@ class OpenModel {
  public:
   /// Opens the model of the settings (carbon_model_open() in carbon.h). Throws Problem.
   OpenModel(const Fields& settings, Log& log);
+  OpenModel(const ModelOptions& options, Log& log);
   /// Waits for half a layer. Requests that are still under way must be cancelled.
   ~OpenModel();
   OpenModel(const OpenModel&) = delete;

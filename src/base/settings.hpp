@@ -35,10 +35,13 @@ std::string header_text(const Settings& settings);
 std::string quoted_field(std::string_view text);
 
 /// Who takes settings: the options of a command, the fields of a request to a server, the options of a call
-/// of libcarbon (C and Python), a text of a plugin.
-enum class Door { command, http, library, plugin };
-inline constexpr Word<Door> kDoorWords[] = {
-    {"command", Door::command}, {"http", Door::http}, {"library", Door::library}, {"plugin", Door::plugin}};
+/// of libcarbon (C and Python), a text of a plugin, the arguments of a tool of `carbon mcp`.
+enum class Door { command, http, library, plugin, mcp };
+inline constexpr Word<Door> kDoorWords[] = {{"command", Door::command},
+                                            {"http", Door::http},
+                                            {"library", Door::library},
+                                            {"plugin", Door::plugin},
+                                            {"mcp", Door::mcp}};
 
 /// A setting, and the variable that it sets. The methods fill in what few settings have, and return it.
 class Setting {

@@ -20,6 +20,7 @@ Run declare_embed(CommandLine& line);
 Run declare_predict(CommandLine& line);
 Run declare_generate(CommandLine& line);
 Run declare_serve(CommandLine& line);
+Run declare_mcp(CommandLine& line);
 Run declare_tokenize(CommandLine& line);
 Run declare_report(CommandLine& line);
 Run declare_models(CommandLine& line);

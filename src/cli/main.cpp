@@ -44,6 +44,7 @@ constexpr Command kCommands[] = {
     {"generate", "Sequences", "continue FASTA prompts with new sequence", carbon::declare_generate},
     {"serve", "Sequences", "answer requests over HTTP, for OpenAI clients and in bases",
      carbon::declare_serve},
+    {"mcp", "Sequences", "offer the model as tools to programs that speak MCP", carbon::declare_mcp},
     {"tokenize", "Sequences", "convert text and DNA to token ids and back", carbon::declare_tokenize},
     {"report", "Reports", "draw the scores in files that the other commands wrote, as one HTML file",
      carbon::declare_report},

@@ -9,6 +9,7 @@
 #include "src/base/json.hpp"
 #include "src/model/registry.hpp"
 #include "src/serve/endpoints.hpp"
+#include "src/serve/openapi.hpp"
 #include "src/serve/page.hpp"
 #include "version.h"
 
@@ -87,6 +88,7 @@ Api::Api(Service& service, const ServedModel& served, SharedReference* reference
     add_quick(std::string(file.path), false, [&file] { return page_answer(file); });
   add_quick("/health", false, [this] { return health(); });
   add_quick("/version", false, [] { return json_answer({{"version", CARBON_VERSION}}); });
+  add_quick("/openapi.json", false, [] { return json_answer(openapi_document()); });
   add_quick("/metrics", false, [this] {
     HttpAnswer answer;
     answer.content_type = "text/plain; version=0.0.4; charset=utf-8";
@@ -106,13 +108,16 @@ Api::Api(Service& service, const ServedModel& served, SharedReference* reference
   add_work("/detokenize", ModelUse::states, with_model(make_detokenize));
   add_work("/v1/dna/score", ModelUse::bases, with_model(make_dna_score));
   add_work("/v1/dna/generate", ModelUse::bases, with_model(make_dna_generate));
-  add_work("/v1/dna/scan", ModelUse::bases, with_model(make_dna_scan));
   add_work("/v1/dna/embed", ModelUse::states, with_model(make_dna_embed));
   add_work("/v1/dna/predict", ModelUse::labels, with_model(make_dna_predict));
+  const auto with_reference = [this, reference](auto make) {
+    return [this, reference, make](HttpExchangePtr exchange) {
+      return make(served_, reference, std::move(exchange));
+    };
+  };
+  add_work("/v1/dna/scan", ModelUse::bases, with_reference(make_dna_scan));
   // What variants need, their recipe says.
-  add_work("/v1/dna/variants", ModelUse::states, [this, reference](HttpExchangePtr exchange) {
-    return make_dna_variants(served_, reference, std::move(exchange));
-  });
+  add_work("/v1/dna/variants", ModelUse::states, with_reference(make_dna_variants));
 }
 
 void Api::add_quick(std::string path, bool needs_key, std::function<HttpAnswer()> answer) {

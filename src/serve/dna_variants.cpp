@@ -29,10 +29,17 @@ class DnaVariants final : public VerbWork {
                   "is missing, and the server has no reference: send the bases around the variants, or start "
                   "the server with a FASTA (-f)");
     }
-    check_items(fields.required("variants").size(), fields, "variants", limits);
+    const nlohmann::json& list = fields.required("variants");
+    if (!list.is_array())
+      fields.fail("variants", "must be a list of objects, or of texts such as chr1:2 A>G");
+    check_items(list.size(), fields, "variants", limits);
     size_t letters = 0;
-    for (const Fields& variant : fields.objects("variants")) {
-      variants_.push_back(read_variant(variant, placed_, [this](const std::string& what) { note(what); }));
+    for (const nlohmann::json& one : list) {
+      const std::string name = "variants[" + std::to_string(variants_.size()) + "]";
+      const auto noting = [this](const std::string& what) { note(what); };
+      variants_.push_back(one.is_string()
+                              ? read_variant(name, one.get_ref<const std::string&>(), placed_, noting)
+                              : read_variant(Fields(one, name), placed_, noting));
       letters += variants_.back().variant.ref.size() + variants_.back().variant.alts[0].size();
     }
     if (letters > limits.bases)

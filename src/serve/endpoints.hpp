@@ -18,11 +18,11 @@ WorkPtr make_detokenize(const ServedModel& served, HttpExchangePtr exchange);
 
 /// Verbs, each with the numbers of the command. Their fields are the settings of the verb.
 WorkPtr make_dna_score(const ServedModel& served, HttpExchangePtr exchange);
-WorkPtr make_dna_scan(const ServedModel& served, HttpExchangePtr exchange);
 WorkPtr make_dna_embed(const ServedModel& served, HttpExchangePtr exchange);
 WorkPtr make_dna_predict(const ServedModel& served, HttpExchangePtr exchange);
 WorkPtr make_dna_generate(const ServedModel& served, HttpExchangePtr exchange);
 /// `reference`: the FASTA of the server; null if it has none.
+WorkPtr make_dna_scan(const ServedModel& served, SharedReference* reference, HttpExchangePtr exchange);
 WorkPtr make_dna_variants(const ServedModel& served, SharedReference* reference, HttpExchangePtr exchange);
 
 }  // namespace carbon

@@ -1,11 +1,9 @@
 #include "src/serve/verb_work.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "src/base/json.hpp"
-#include "src/base/numbers.hpp"
 #include "src/serve/endpoints.hpp"
 
 namespace carbon {
@@ -18,50 +16,7 @@ constexpr size_t kBatchBytes = size_t{64} << 20;
 // Windows that overlap read bases again and again. So often at most, on the mean.
 constexpr size_t kMostReads = 10;
 
-// Appends values[begin..] as lists of the dimensions from `at` on; returns where the next value stands.
-template <class T>
-size_t append_values(const std::vector<T>& values, size_t begin, const std::vector<int64_t>& shape, size_t at,
-                     std::string& text) {
-  if (at == shape.size()) {
-    append_json(static_cast<double>(values[begin]), text);
-    return begin + 1;
-  }
-  const auto length = static_cast<size_t>(shape[at]);
-  const auto first = values.begin() + static_cast<ptrdiff_t>(begin);
-  const bool is_row = at > 0 && at + 1 == shape.size();
-  if (is_row && std::all_of(first, first + shape[at], [](T value) { return std::isnan(value); })) {
-    text += "null";
-    return begin + length;
-  }
-  text += '[';
-  for (size_t i = 0; i < length; ++i) {
-    if (i > 0) text += ',';
-    begin = append_values(values, begin, shape, at + 1, text);
-  }
-  text += ']';
-  return begin;
-}
-
 }  // namespace
-
-void append_json(double number, std::string& text) {
-  if (std::isfinite(number))
-    append_shortest(number, text);
-  else
-    text += "null";
-}
-
-void append_json(const Array& array, std::string& text) {
-  if (const auto* const letters = std::get_if<std::string>(&array.data())) {
-    text += json(*letters).dump();
-  } else if (const auto* const wholes = std::get_if<std::vector<int64_t>>(&array.data())) {
-    append_integer(wholes->front(), text);
-  } else if (const auto* const floats = std::get_if<std::vector<float>>(&array.data())) {
-    append_values(*floats, 0, array.shape(), 0, text);
-  } else {
-    append_values(std::get<std::vector<double>>(array.data()), 0, array.shape(), 0, text);
-  }
-}
 
 void check_bases(size_t bases, const std::string& field, const RequestLimits& limits) {
   if (bases <= limits.bases) return;
@@ -110,17 +65,21 @@ void VerbWork::begin(const Fields& fields) {
                         return given;
                       });
   check_windows();
-  tell(first_note_);
   begin_answer();
+  tell(std::exchange(first_note_, ""));
   run_next_batch();
 }
 
 void VerbWork::check_windows() {
   WindowBases all;
+  size_t bases = 0;
   for (const std::string& sequence : sequences_) {
-    const WindowBases one = verb_->windows(sequence.size());
+    const size_t length = verb_->bases_of(field_, sequence);
+    bases += length;
+    const WindowBases one = verb_->windows(length);
     all = {all.bases + one.bases, one.setting};
   }
+  check_bases(bases, field_, service().limits());
   const size_t most = kMostReads * service().limits().bases;
   if (all.bases <= most) return;
   throw ApiError(400,
@@ -159,6 +118,7 @@ void VerbWork::run_next_batch() {
     begin_slot(std::move(planned_.front()));
     planned_.pop_front();
   }
+  tell(std::exchange(first_note_, ""));  // of what was planned
   if (slots_.empty()) return complete();
   run_slots();
 }
@@ -204,26 +164,39 @@ void VerbWork::add_result(size_t /*index*/, const Result& result) {
 
 namespace {
 
-// The answer is about the one sequence that is sent.
+// The answer is about the one sequence that is sent, or a region of the server's FASTA.
 class DnaScan final : public VerbWork {
  public:
-  DnaScan(const ServedModel& served, HttpExchangePtr exchange)
-      : VerbWork("scan", served, nullptr, std::move(exchange)) {}
+  using VerbWork::VerbWork;
 
  private:
   void read_inputs(const Fields& fields) override {
+    if (fields.has("region") && !reference())
+      fields.fail("region", "needs a reference, which the server does not have: start it with a FASTA (-f)");
+    if (fields.has("region") && fields.has("sequence")) fields.fail("region", "cannot be used with sequence");
+    of_region_ = fields.has("region");
+    if (of_region_) return set_sequences("region", {fields.required_text("region")});
+    drop_reference();
     std::string sequence = sent_bases("sequence", fields.required_text("sequence"));
     check_bases(sequence.size(), "sequence", service().limits());
-    length_ = sequence.size();
     set_sequences("sequence", {std::move(sequence)});
   }
-  void begin_answer() override {
-    answer_ = "{\"sequence_length\":" + std::to_string(length_) + ",\"letters\":\"ACGT\",\"logp\":";
+  void begin_answer() override {}
+  void add_result(size_t /*index*/, const Result& result) override {
+    const auto& bases = std::get<std::string>(result[3].data());
+    answer_ = "{";
+    if (of_region_) {
+      answer_ += "\"chrom\":";
+      append_json(result[1], answer_);
+      answer_ +=
+          ",\"pos\":" + std::to_string(std::get<std::vector<int64_t>>(result[2].data()).front() + 1) + ",";
+    }
+    answer_ += "\"sequence_length\":" + std::to_string(bases.size()) + ",\"letters\":\"ACGT\",\"logp\":";
+    append_json(result[0], answer_);
   }
-  void add_result(size_t /*index*/, const Result& result) override { append_json(result.front(), answer_); }
   void complete() override { answer_read(tokens_, std::move(answer_) + "}"); }
 
-  size_t length_ = 0;
+  bool of_region_ = false;
 };
 
 WorkPtr make_verb_work(const char* verb, const ServedModel& served, HttpExchangePtr exchange) {
@@ -241,8 +214,8 @@ WorkPtr make_dna_embed(const ServedModel& served, HttpExchangePtr exchange) {
 WorkPtr make_dna_predict(const ServedModel& served, HttpExchangePtr exchange) {
   return make_verb_work("predict", served, std::move(exchange));
 }
-WorkPtr make_dna_scan(const ServedModel& served, HttpExchangePtr exchange) {
-  return std::make_shared<DnaScan>(served, std::move(exchange));
+WorkPtr make_dna_scan(const ServedModel& served, SharedReference* reference, HttpExchangePtr exchange) {
+  return std::make_shared<DnaScan>("scan", served, reference, std::move(exchange));
 }
 
 }  // namespace carbon

@@ -15,12 +15,6 @@
 
 namespace carbon {
 
-/// Appends a number so that it reads back exactly; null if it is not finite. The tree of a JSON library would
-/// take gigabytes for a list of some million numbers.
-void append_json(double number, std::string& text);
-/// Appends an array: a number, a text, or lists. A row of several values of which none is there is null.
-void append_json(const Array& array, std::string& text);
-
 /// Throws ApiError if there are more bases in a field than one request may have.
 void check_bases(size_t bases, const std::string& field, const RequestLimits& limits);
 /// The same of other items.
@@ -54,6 +48,8 @@ class VerbWork : public ModelWork {
   }
   Verb& verb() { return *verb_; }
   SharedReference* reference() const { return reference_; }
+  /// The inputs do not lie on it.
+  void drop_reference() { reference_ = nullptr; }
   void set_sequences(std::string field, std::vector<std::string> sequences) {
     field_ = std::move(field);
     sequences_ = std::move(sequences);
@@ -80,7 +76,7 @@ class VerbWork : public ModelWork {
   void run_slots();
 
   const VerbEntry& entry_;
-  SharedReference* const reference_;  // null: the server has none
+  SharedReference* reference_;  // null: the server has none
   std::unique_ptr<Verb> verb_;
   std::string field_ = "sequences", first_note_;
   std::vector<std::string> sequences_;

@@ -13,6 +13,7 @@ namespace {
 Variant upper_case(const Variant& variant) {
   Variant out{variant.pos, to_upper(variant.ref), {}};
   for (const std::string& alt : variant.alts) out.alts.push_back(to_upper(alt));
+  out.structural = variant.structural;
   return out;
 }
 

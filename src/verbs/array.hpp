@@ -49,4 +49,10 @@ class Array {
 
 using Result = std::vector<Array>;
 
+/// Appends a number so that it reads back exactly; null if it is not finite. The tree of a JSON library would
+/// take gigabytes for a list of some million numbers.
+void append_json(double number, std::string& text);
+/// Appends an array: a number, a text, or lists. A row of several values of which none is there is null.
+void append_json(const Array& array, std::string& text);
+
 }  // namespace carbon

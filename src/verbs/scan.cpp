@@ -1,4 +1,6 @@
-// scan: the log-probabilities of the four letters at each base, as `carbon scan` computes them.
+// scan: the log-probabilities of the four letters at each base, as `carbon scan` computes them. Inputs are
+// sequences, or regions if there is a FASTA. A result has logp [bases, 4], contig and begin (from 0) of a
+// region, and bases.
 #include <limits>
 #include <optional>
 #include <utility>
@@ -26,11 +28,21 @@ class ScanVerb final : public Verb {
                    [this](const ScannedBase& base) { keep(base); }) {}
 
   void add(size_t /*index*/, const std::string& name, std::string_view text, const Emit& emit) override {
-    if (fasta_) return add_region(name, std::string(text), emit);
+    if (of_regions()) return add_region(name, std::string(text), emit);
     const std::string bases = to_upper(checked_bases(name, text, context_.note));
     const auto length = static_cast<int64_t>(bases.size());
     plan({name, 0, length, 0, length}, bases, emit,
          [&](int64_t begin, int64_t end) { return part(bases, begin, end); });
+  }
+
+  size_t bases_of(const std::string& name, std::string_view text) const override {
+    if (!of_regions()) return text.size();
+    size_t bases = 0;
+    with_fasta([&](const IndexedFasta& fasta) {
+      const ScanPiece piece = piece_of(fasta, name, std::string(text));
+      bases = static_cast<size_t>(piece.end - piece.begin);
+    });
+    return bases;
   }
 
   WindowBases windows(size_t bases) const override {
@@ -48,16 +60,29 @@ class ScanVerb final : public Verb {
     return bases.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
   }
 
-  void add_region(const std::string& name, const std::string& region, const Emit& emit) {
+  bool of_regions() const { return fasta_ || context_.reference; }
+  // Calls `use` with the FASTA of the settings or that of the door.
+  void with_fasta(const std::function<void(const IndexedFasta&)>& use) const {
+    if (fasta_) return use(*fasta_);
+    context_.reference->read(use);
+  }
+
+  static ScanPiece piece_of(const IndexedFasta& fasta, const std::string& name, const std::string& region) {
     ScanSelection selection;
     selection.regions = region;
     // Nothing would select the whole genome.
     if (region.empty()) throw Error("scan", name + " is empty; expected a region such as chr1:100-200");
-    const std::vector<ScanPiece> pieces = selected_pieces(*fasta_, selection);
+    std::vector<ScanPiece> pieces = selected_pieces(fasta, selection);
     if (pieces.size() != 1) throw Error("scan", name + " has several regions; add each of them");
-    const ScanPiece& piece = pieces[0];
-    plan(piece, to_upper(fasta_->fetch(piece.contig, piece.begin, piece.end)), emit,
-         [&](int64_t begin, int64_t end) { return fasta_->fetch(piece.contig, begin, end); });
+    return std::move(pieces.front());
+  }
+
+  void add_region(const std::string& name, const std::string& region, const Emit& emit) {
+    with_fasta([&](const IndexedFasta& fasta) {
+      const ScanPiece piece = piece_of(fasta, name, region);
+      plan(piece, to_upper(fasta.fetch(piece.contig, piece.begin, piece.end)), emit,
+           [&](int64_t begin, int64_t end) { return fasta.fetch(piece.contig, begin, end); });
+    });
   }
 
   // `letters` are the bases of the piece.
@@ -81,7 +106,7 @@ class ScanVerb final : public Verb {
   }
 
   void begin_piece(const std::string& contig, int64_t begin, std::string letters) {
-    contig_ = fasta_ ? contig : "";
+    contig_ = of_regions() ? contig : "";
     begin_ = begin;
     letters_ = std::move(letters);
     values_.assign(letters_.size() * ops::kLetters, std::numeric_limits<double>::quiet_NaN());
@@ -120,7 +145,8 @@ SettingList scan_verb_settings(ScanOptions& options) {
   SettingList settings = scan_settings(options);
   settings.push_back(
       Setting("fasta-ref", "FILE", "reference FASTA, of which inputs are then regions", &options.fasta)
-          .not_at(Door::http, "a server reads no files that clients name")
+          .not_at(Door::http, "a server reads no files that clients name; it has its own (-f)")
+          .not_at(Door::mcp, "that of the program (-f)")
           .not_at(Door::plugin, "plugins cannot scan"));
   return settings;
 }

@@ -1,12 +1,18 @@
 #include "src/verbs/variants.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <optional>
 #include <utility>
 
 #include "src/base/json.hpp"
 #include "src/base/letters.hpp"
+#include "src/base/numbers.hpp"
+#include "src/formats/contig_names.hpp"
+#include "src/formats/contig_spelling.hpp"
 #include "src/vep/recipe.hpp"
+#include "src/vep/structural.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {
@@ -29,8 +35,42 @@ std::string read_allele(const Fields& variant, const std::string& name,
   return allele;
 }
 
+// The values of an INFO tag that a request has as JSON.
+InfoValues info_values(const nlohmann::json& value) {
+  InfoValues values;
+  if (value.is_boolean()) {
+    values.type = value.get<bool>() ? InfoType::flag : InfoType::none;
+  } else if (value.is_string()) {
+    values.type = InfoType::text;
+    for (const std::string_view part : split(value.get_ref<const std::string&>(), ','))
+      values.texts.emplace_back(part);
+  } else {
+    values.type = InfoType::real;
+    for (const nlohmann::json& one : value.is_array() ? value : nlohmann::json::array({value}))
+      values.numbers.push_back(one.is_number() ? one.get<double>() : NAN);
+  }
+  return values;
+}
+
+// What the record says of <DEL>, <DUP> and <INV>: its INFO, or END and SVLEN alone.
+std::vector<std::optional<StructuralAllele>> read_structural(const Fields& variant, const Variant& read) {
+  std::map<std::string, InfoValues> info;
+  if (const nlohmann::json* const all = variant.find("info")) {
+    if (!all->is_object()) variant.fail("info", "must be an object, such as {\"END\": 2000}");
+    for (const auto& [tag, value] : all->items()) info[tag] = info_values(value);
+  }
+  if (variant.has("end")) info["END"] = info_values(variant.whole("end", 0, 0, kMostPosition));
+  if (variant.has("svlen"))
+    info["SVLEN"] = info_values(variant.whole("svlen", 0, -kMostPosition, kMostPosition));
+  return structural_alleles(read.pos, {to_upper(read.alts[0])}, [&](const std::string& tag) {
+    const auto found = info.find(tag);
+    return found == info.end() ? InfoValues() : found->second;
+  });
+}
+
 // What the settings say besides the recipe.
 struct Reference {
+  std::string unify_chr_names;
   std::string fasta;                    // a file; "": none
   std::optional<std::string> sequence;  // or the bases themselves
 };
@@ -41,6 +81,7 @@ class PlannedVariants final : public VariantsVerb {
       : context_(context),
         planner_(make_recipes(settings, context.served.model().checkpoint(), context.log),
                  context.served.config().layout, nullptr),
+        names_(reference.unify_chr_names),
         step_(planner_.shares_windows() ? kSharingStep : kStep) {
     if (settings.use() == ModelUse::labels)
       labels_ = LabelValues(context.served.model().checkpoint(), settings.labels, silent_log()).names();
@@ -57,7 +98,7 @@ class PlannedVariants final : public VariantsVerb {
   std::vector<std::string> labels() const override { return labels_; }
 
   void add(size_t /*index*/, const std::string& name, std::string_view text, const Emit& emit) override {
-    add(read_variant(Fields(parse_json(text, name), name), has_sequence(), context_.note), emit);
+    add(read_variant(name, text, has_sequence(), context_.note), emit);
   }
 
   void add(PlacedVariant variant, const Emit& emit) override {
@@ -66,14 +107,30 @@ class PlannedVariants final : public VariantsVerb {
   }
 
   void flush(const Emit& emit) override {
+    if (fasta_) name_contigs(*fasta_);
     if (reader_) return plan(*reader_, emit);
     context_.reference->read([&](const IndexedFasta& fasta) {
+      name_contigs(fasta);
       ReferenceReader reader(fasta);
       plan(reader, emit);
     });
   }
 
  private:
+  // Takes the names that the FASTA has. Another spelling is offered once, never taken.
+  void name_contigs(const IndexedFasta& fasta) {
+    for (PlacedVariant& variant : kept_) {
+      const std::string known = names_.to_fasta(variant.contig, fasta);
+      if (!known.empty()) {
+        variant.contig = known;
+      } else if (!offered_) {
+        offered_ = true;
+        const std::string words = called_otherwise(variant.contig, fasta.names());
+        if (!words.empty()) context_.note("the reference has no contig " + printable(variant.contig) + words);
+      }
+    }
+  }
+
   void plan(ReferenceReader& reader, const Emit& emit) {
     bool first = true;
     plan_variants(planner_, std::exchange(kept_, {}), reader, [&](VariantItem item) {
@@ -98,7 +155,9 @@ class PlannedVariants final : public VariantsVerb {
 
   const VerbContext context_;
   SitePlanner planner_;
+  const ContigNames names_;
   const size_t step_;
+  bool offered_ = false;
   std::vector<std::string> labels_;
   std::optional<IndexedFasta> fasta_;      // of the settings
   std::optional<ReferenceReader> reader_;  // of that, or of the sequence; none: that of the door
@@ -117,16 +176,44 @@ PlacedVariant read_variant(const Fields& variant, bool placed,
   out.variant.pos = variant.whole("pos", 0, 0, kMostPosition) - 1;
   out.variant.ref = read_allele(variant, "ref", note);
   out.variant.alts = {read_allele(variant, "alt", note)};
+  out.variant.structural = read_structural(variant, out.variant);
   variant.refuse_others();
   return out;
 }
 
-SettingList variants_verb_settings(RecipeSettings& settings, std::string& fasta, std::string& sequence) {
+PlacedVariant read_variant(const std::string& name, std::string_view text, bool placed,
+                           const std::function<void(const std::string&)>& note) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || text[first] == '{')
+    return read_variant(Fields(parse_json(text, name), name), placed, note);
+  const std::vector<std::string_view> words = words_of(text);
+  const size_t arrow = words.size() == 2 ? words[1].find('>') : std::string_view::npos;
+  const size_t colon = words.empty() ? 0 : words[0].rfind(':');
+  std::string digits(words.empty() || placed ? words.empty() ? "" : words[0] : words[0].substr(colon + 1));
+  std::erase(digits, ',');
+  int64_t pos = 0;
+  if (arrow == std::string_view::npos || (colon == std::string_view::npos) != placed ||
+      !parse_number(digits, pos))
+    throw FieldError(name, name + " is '" + printable(text) +
+                               "'; expected a place and its alleles, such as " +
+                               (placed ? "120 G>T" : "chr17:43094692 G>T"));
+  nlohmann::json row = {
+      {"pos", pos}, {"ref", words[1].substr(0, arrow)}, {"alt", words[1].substr(arrow + 1)}};
+  if (!placed) row["chrom"] = words[0].substr(0, colon);
+  return read_variant(Fields(std::move(row), name), placed, note);
+}
+
+SettingList variants_verb_settings(RecipeSettings& settings, Reference& reference, std::string& sequence) {
   SettingList list = recipe_settings(settings);
   for (Setting& setting : head_settings(settings)) list.push_back(std::move(setting));
-  list.push_back(Setting("fasta-ref", "FILE", "reference FASTA of the variants", &fasta)
+  list.push_back(Setting("fasta-ref", "FILE", "reference FASTA of the variants", &reference.fasta)
                      .not_at(Door::http, "a server reads no files that clients name; it has its own (-f)")
-                     .not_at(Door::plugin, "an argument of the function"));
+                     .not_at(Door::plugin, "an argument of the function")
+                     .not_at(Door::mcp, "that of the program (-f)"));
+  list.push_back(Setting("unify-chr-names", "VCF,FASTA",
+                         "prefixes to ignore in the contig names of variants and FASTA, e.g. chr,-",
+                         &reference.unify_chr_names)
+                     .not_at(Door::plugin, "contigs are those of the FASTA"));
   list.push_back(Setting("sequence", "BASES", "the bases that the variants lie on", &sequence)
                      .not_at(Door::command, "a reference is a FASTA")
                      .not_at(Door::plugin, "an argument of the function"));
@@ -135,15 +222,16 @@ SettingList variants_verb_settings(RecipeSettings& settings, std::string& fasta,
 
 void describe_variants(const std::function<void(const SettingList&)>& see) {
   RecipeSettings settings;
-  std::string fasta, sequence;
-  see(variants_verb_settings(settings, fasta, sequence));
+  Reference reference;
+  std::string sequence;
+  see(variants_verb_settings(settings, reference, sequence));
 }
 
 std::unique_ptr<Verb> make_variants_verb(const VerbContext& context, const ReadSettings& read) {
   RecipeSettings settings;
   Reference reference;
   std::string sequence;
-  const std::vector<std::string> given = read(variants_verb_settings(settings, reference.fasta, sequence));
+  const std::vector<std::string> given = read(variants_verb_settings(settings, reference, sequence));
   const auto is_given = [&](const char* name) {
     return std::find(given.begin(), given.end(), name) != given.end();
   };

@@ -23,12 +23,17 @@ class VariantsVerb : public Verb {
   using Verb::add;
 };
 
-/// A variant of a request: pos, ref, alt, and chrom unless it is `placed` on kVariantSequence. Throws
+/// A variant of a request: pos, ref, alt, and chrom unless it is `placed` on kVariantSequence; of
+/// <DEL>, <DUP> and <INV> also end, svlen, or info, an object of INFO tags. Throws
 /// FieldError. `note` is that of VerbContext.
 PlacedVariant read_variant(const Fields& variant, bool placed,
                            const std::function<void(const std::string&)>& note);
 
-/// Inputs are rows of JSON. Throws Error.
+/// The same of a text: such an object, or "chr17:43094692 G>T" (without contig if `placed`).
+PlacedVariant read_variant(const std::string& name, std::string_view text, bool placed,
+                           const std::function<void(const std::string&)>& note);
+
+/// Inputs are texts of variants. Throws Error.
 std::unique_ptr<Verb> make_variants_verb(const VerbContext& context, const ReadSettings& read);
 
 }  // namespace carbon

@@ -27,20 +27,20 @@ void describe_generate(const See& see);
 
 const std::vector<VerbEntry>& verb_table() {
   static const std::vector<VerbEntry> table = {
-      {"score", "Log-probabilities of the bases of sequences.", ModelUse::bases, "sequences", make_score_verb,
-       describe_score},
+      {"score", "Log-probabilities of the bases of sequences.", "nats (natural logarithms of probabilities)",
+       ModelUse::bases, "sequences", make_score_verb, describe_score},
       {"variants",
        "Log-likelihood ratios of variants, alternative minus reference: negative means that the model finds "
        "the alternative less likely.",
-       ModelUse::states, "rows", make_variants_verb, describe_variants},
-      {"scan", "Log-probabilities of the four letters at each base.", ModelUse::bases, "regions",
-       make_scan_verb, describe_scan},
-      {"embed", "Hidden states of sequences.", ModelUse::states, "sequences", make_embed_verb,
-       describe_embed},
-      {"predict", "Values of the labels of a fine-tuned model.", ModelUse::labels, "sequences",
-       make_predict_verb, describe_predict},
-      {"generate", "New bases after prompts.", ModelUse::bases, "prompts", make_generate_verb,
-       describe_generate},
+       "nats, alternative minus reference", ModelUse::states, "rows", make_variants_verb, describe_variants},
+      {"scan", "Log-probabilities of the four letters at each base.", "nats, of A, C, G and T",
+       ModelUse::bases, "regions", make_scan_verb, describe_scan},
+      {"embed", "Hidden states of sequences.", "hidden states, without a unit", ModelUse::states, "sequences",
+       make_embed_verb, describe_embed},
+      {"predict", "Values of the labels of a fine-tuned model.", "as the head of the model was trained",
+       ModelUse::labels, "sequences", make_predict_verb, describe_predict},
+      {"generate", "New bases after prompts.", "logp in nats; probabilities of A, C, G and T",
+       ModelUse::bases, "prompts", make_generate_verb, describe_generate},
   };
   return table;
 }

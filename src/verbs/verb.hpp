@@ -56,6 +56,8 @@ class Verb {
   virtual void add(size_t index, const std::string& name, std::string_view text, const Emit& emit) = 0;
   /// Plans inputs that add() has only kept. A result of one of them is waited for, or there are no more.
   virtual void flush(const Emit& /*emit*/) {}
+  /// How many bases an input is.
+  virtual size_t bases_of(const std::string& /*name*/, std::string_view text) const { return text.size(); }
   /// What add() would plan for so many bases.
   virtual WindowBases windows(size_t /*bases*/) const { return {}; }
   /// The labels that the values of a result have; none: they have no labels.
@@ -80,6 +82,7 @@ using DescribeVerb = void (*)(const std::function<void(const SettingList&)>& see
 struct VerbEntry {
   const char* name;
   const char* about;   // a sentence
+  const char* units;   // of its results
   ModelUse use;        // what it needs of the model; what variants need, their recipe says
   const char* inputs;  // what its inputs are called, in the plural
   MakeVerb make;

@@ -397,7 +397,7 @@ def what_is_wrong_is_said():
             server.good(path, {"prompt": "<dna>ACGTAC", "max_tokens": 1, **body})
         refused(server, "/v1/dna/score", {"sequences": ["ACG"], "x": 1}, 400, "x", "not a field", "level, model, probabilities, sequences, strand, stride and window")
         refused(server, "/v1/dna/variants", {"sequence": "ACG", "variants": [{"pos": 1, "ref": "A", "alt": "C", "alts": "C"}]}, 400, "variants[0].alts",
-                "of variants[0]; the fields are alt", "pos and ref")
+                "of variants[0]; the fields are alt", "pos, ref and svlen")
         bounded = {"prompt": "ACG", "length": 12}
         for fields, param, *words in (({"gc": 40}, "gc", "[40, 60]"), ({"gc": [60, 40]}, "gc", "[40, 60]"), ({"gc": [0.4, 0.6]}, "gc", "per cent"),
                                       ({"gc": ["a", 1]}, "gc"), ({"gc_window": 5}, "gc_window", "needs gc"), ({"avoid": "GAATTC"}, "avoid", "list"),

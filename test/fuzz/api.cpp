@@ -1,7 +1,9 @@
-// The body of a request to carbon serve, for each endpoint: from the JSON to the answer of a small model. The
-// first byte chooses the endpoint, 0 to 8.
+// The body of a request to carbon serve, for each endpoint, and messages to carbon mcp: from the JSON to the
+// answer of a small model. The first byte chooses the endpoint, 0 to 8, or messages, 9.
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "src/cli/mcp.hpp"
 #include "src/serve/endpoints.hpp"
 #include "test/fuzz/harness.hpp"
 #include "test/unit/model_fixture.hpp"
@@ -9,6 +11,10 @@
 
 namespace carbon::fuzz {
 namespace {
+
+WorkPtr scan_of_sequences(const ServedModel& served, HttpExchangePtr exchange) {
+  return make_dna_scan(served, nullptr, std::move(exchange));
+}
 
 RequestLimits small_limits() {
   RequestLimits limits;
@@ -34,6 +40,24 @@ void check_answer(const HttpAnswer& answer) {
     require(nlohmann::json::accept(answer.body), "an answer that is not JSON");
 }
 
+// Each line of the answer is a message.
+void check_messages(const std::string& input) {
+  static Folder folder;
+  static McpTools tools(
+      [] {
+        ModelOptions options;
+        options.model = write_model(folder);
+        options.threads = 1;
+        return options;
+      }(),
+      folder.put("in.fa", kFasta), "");
+  std::istringstream in(input);
+  std::ostringstream out;
+  talk_mcp(tools, in, out);
+  for (const std::string_view line : split_lines(out.str()))
+    require(line.empty() || nlohmann::json::accept(line), "a message that is not JSON");
+}
+
 }  // namespace
 
 void run(std::string_view input, const Folder& /*folder*/) {
@@ -46,14 +70,15 @@ void run(std::string_view input, const Folder& /*folder*/) {
       make_detokenize,
       make_dna_score,
       make_dna_generate,
-      make_dna_scan,
+      scan_of_sequences,
       [](const ServedModel& served, HttpExchangePtr exchange) {
         return make_dna_variants(served, &server.reference, std::move(exchange));
       },
       [](const ServedModel& served, HttpExchangePtr exchange) {
         return make_dna_variants(served, nullptr, std::move(exchange));
       }};
-  const size_t chosen = static_cast<unsigned char>(input[0]) % std::size(endpoints);
+  const size_t chosen = static_cast<unsigned char>(input[0]) % (std::size(endpoints) + 1);
+  if (chosen == std::size(endpoints)) return check_messages(std::string(input.substr(1)));
   check_answer(server.service.ask_text(endpoints[chosen], std::string(input.substr(1))));
 }
 

@@ -21,6 +21,10 @@ using nlohmann::json;
 
 namespace {
 
+WorkPtr scan_of_sequences(const ServedModel& served, HttpExchangePtr exchange) {
+  return make_dna_scan(served, nullptr, std::move(exchange));
+}
+
 // Soft-masked bases among the others.
 std::string random_bases(size_t n, unsigned seed) {
   return carbon::test::random_bases(n, seed, "ACGTacgt");
@@ -76,7 +80,7 @@ TEST_CASE("windows that overlap too much are refused before they are planned") {
   const std::string bases = random_bases(60000, 5);
   CHECK(server.refused(make_dna_score, {{"sequences", {bases}}, {"window", 24000}, {"stride", 6}}) ==
         "stride");
-  CHECK(server.refused(make_dna_scan, {{"sequence", bases}, {"context", 24564}}) == "context");
+  CHECK(server.refused(scan_of_sequences, {{"sequence", bases}, {"context", 24564}}) == "context");
 }
 
 TEST_CASE("a stream of /v1/dna/generate has what the whole answer has") {
@@ -159,7 +163,7 @@ TEST_CASE("/v1/dna/scan names the field that is wrong") {
   const auto refused = [&](const json& more) {
     json body = {{"sequence", "ACGTAC"}};
     body.update(more);
-    return server.refused(make_dna_scan, body);
+    return server.refused(scan_of_sequences, body);
   };
   CHECK(refused({{"sequence", nullptr}}) == "sequence");
   CHECK(refused({{"sequence", std::string(101, 'A')}}) == "sequence");

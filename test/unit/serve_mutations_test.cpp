@@ -16,6 +16,10 @@ using nlohmann::json;
 
 namespace {
 
+WorkPtr scan_of_sequences(const ServedModel& served, HttpExchangePtr exchange) {
+  return make_dna_scan(served, nullptr, std::move(exchange));
+}
+
 struct Endpoint {
   RunningService::Make make;
   json body;
@@ -64,7 +68,7 @@ std::vector<Endpoint> endpoints() {
         {"constraint", "ACNNR"},
         {"probabilities", true}}},
       {make_dna_generate, {{"length", 13}, {"greedy", true}, {"stream", true}, {"probabilities", true}}},
-      {make_dna_scan,
+      {scan_of_sequences,
        {{"sequence", bases}, {"strand", "+"}, {"frames", 6}, {"level", "first"}, {"context", 12}}},
       {variants,
        {{"sequence", bases},

@@ -44,7 +44,7 @@ std::string cell(const Doors& doors, const Setting& setting, Door door) {
 
 TEST_CASE("each setting of a verb is at each door, or the table says why not") {
   REQUIRE(verb_table().size() == std::size(kDoors));
-  std::cout << "verb\tsetting\tcommand\thttp\tlibrary\tplugin\n";
+  std::cout << "verb\tsetting\tcommand\thttp\tlibrary\tplugin\tmcp\n";
   for (const Doors& doors : kDoors) {
     const VerbEntry* const verb = find_verb(doors.verb);
     REQUIRE(verb);
@@ -93,7 +93,8 @@ json body_of(const Case& c) {
   if (verb == "scan") body["sequence"] = c.inputs.at(0);
   if (verb == "generate") body["prompt"] = c.inputs.at(0);
   if (verb == "variants")
-    for (const std::string& row : c.inputs) body["variants"].push_back(json::parse(row));
+    for (const std::string& row : c.inputs)
+      body["variants"].push_back(row.front() == '{' ? json::parse(row) : json(row));
   if (!body.contains("sequence") && !body.contains("prompt") && !body.contains("variants"))
     body["sequences"] = c.inputs;
   return body;
@@ -101,7 +102,7 @@ json body_of(const Case& c) {
 
 WorkPtr make_work(const std::string& verb, const ServedModel& served, HttpExchangePtr exchange) {
   if (verb == "score") return make_dna_score(served, std::move(exchange));
-  if (verb == "scan") return make_dna_scan(served, std::move(exchange));
+  if (verb == "scan") return make_dna_scan(served, nullptr, std::move(exchange));
   if (verb == "embed") return make_dna_embed(served, std::move(exchange));
   if (verb == "predict") return make_dna_predict(served, std::move(exchange));
   if (verb == "generate") return make_dna_generate(served, std::move(exchange));
@@ -167,9 +168,15 @@ TEST_CASE("HTTP and libcarbon give the same bits for each verb and setting") {
   const auto row = [&](size_t pos, const std::string& ref, const std::string& alt) {
     return json{{"pos", pos}, {"ref", ref.empty() ? gene.substr(pos - 1, 1) : ref}, {"alt", alt}}.dump();
   };
-  const std::vector<std::string> rows = {row(100, "", "A"), row(101, "", "C"),
-                                         row(500, gene.substr(499, 3), "T"), row(990, "", "GG"),
-                                         row(3, "", "<DEL>")};
+  const std::vector<std::string> rows = {
+      row(100, "", "A"),
+      row(101, "", "C"),
+      row(500, gene.substr(499, 3), "T"),
+      row(990, "", "GG"),
+      row(3, "", "<DEL>"),
+      json{{"pos", 50}, {"ref", gene.substr(49, 1)}, {"alt", "<DEL>"}, {"end", 56}}.dump(),
+      json{{"pos", 60}, {"ref", gene.substr(59, 1)}, {"alt", "<INV>"}, {"info", {{"SVLEN", "5"}}}}.dump(),
+      "120 " + gene.substr(119, 1) + ">T"};
   const std::vector<Case> cases = {
       {"score", json::object(), many},
       {"score", {{"strand", "both"}, {"window", 240}, {"stride", 60}, {"probabilities", true}}, {gap, gene}},

@@ -1,0 +1,237 @@
+#include "src/cli/mcp.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "src/base/json.hpp"
+#include "src/cli/stderr_log.hpp"
+#include "src/files/output.hpp"
+#include "src/model/model_rows.hpp"
+#include "src/model/registry.hpp"
+#include "src/scan/pieces.hpp"
+
+namespace carbon {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+// What an answer holds itself: a conversation is no place for more.
+constexpr size_t kMostNumbers = 200, kMostLetters = 10'000, kMostLines = 50;
+
+// What the inputs of a verb are called here.
+std::string inputs_of(const VerbEntry& verb) {
+  const std::string name = verb.name;
+  return name == "variants" ? "variants" : name == "scan" ? "sequences" : verb.inputs;
+}
+
+// A result in a line: what is a list or in a file is not shown.
+std::string line_of(const ordered_json& result) {
+  std::string line;
+  for (const auto& [name, value] : result.items()) {
+    line += (line.empty() ? "" : ", ") + name + " ";
+    if (value.is_array()) line += "(a list of " + std::to_string(value.size()) + ")";
+    if (value.is_object()) line += "in " + value.value("file", std::string("structuredContent"));
+    if (!value.is_structured()) line += value.is_string() ? value.get<std::string>() : value.dump();
+  }
+  return line;
+}
+
+ordered_json as_result(std::string text, ordered_json content) {
+  return {{"content", {{{"type", "text"}, {"text", std::move(text)}}}},
+          {"structuredContent", std::move(content)},
+          {"isError", false}};
+}
+
+ordered_json as_error(const std::string& text) {
+  return {{"content", {{{"type", "text"}, {"text", text}}}}, {"isError", true}};
+}
+
+ordered_json text_schema(const char* about) {
+  return {{"type", "string"}, {"description", about}};
+}
+ordered_json list_schema(const char* about, ordered_json type = "string") {
+  return {{"type", "array"}, {"items", {{"type", std::move(type)}}}, {"description", about}};
+}
+ordered_json object_schema(ordered_json properties, ordered_json required = ordered_json::array()) {
+  return {{"type", "object"},
+          {"properties", std::move(properties)},
+          {"required", std::move(required)},
+          {"additionalProperties", false}};
+}
+
+}  // namespace
+
+McpTools::McpTools(const ModelOptions& options, const std::string& fasta, const std::string& root)
+    : model_(std::make_shared<api::OpenModel>(options, program_log())) {
+  if (!fasta.empty()) reference_ = std::make_unique<SharedReference>(IndexedFasta(fasta, program_log()));
+  if (root.empty()) return;
+  std::error_code problem;
+  root_ = std::filesystem::canonical(root, problem).string();
+  if (problem || !std::filesystem::is_directory(root_))
+    throw Error("mcp", "--root " + root + " is not a folder; name one whose files tools may read and write");
+}
+
+ordered_json McpTools::schema_of(const VerbEntry& verb) const {
+  const std::string name = verb.name, inputs = inputs_of(verb);
+  ordered_json properties, required = ordered_json::array();
+  if (name == "variants") {
+    properties[inputs] = list_schema(
+        "such as \"chr17:43094692 G>T\" on the reference of the program, or \"120 G>T\" on `sequence`; or "
+        "objects with chrom, pos (from 1), ref and alt, and of <DEL>, <DUP> and <INV> end",
+        {"string", "object"});
+    required.push_back(inputs);
+  } else {
+    properties[inputs] = list_schema("bases");
+    if (name == "scan" && reference_)
+      properties["regions"] = list_schema("such as chr17:43094600-43094700, in the place of sequences");
+    if (!root_.empty()) properties["fasta_file"] = text_schema("FASTA file below --root that has the inputs");
+  }
+  const ordered_json settings = settings_schema(verb, Door::mcp);
+  properties.update(settings["properties"]);
+  for (const auto& one : settings.value("required", ordered_json::array())) required.push_back(one);
+  return object_schema(std::move(properties), std::move(required));
+}
+
+ordered_json McpTools::list() const {
+  ordered_json tools = ordered_json::array();
+  const auto add = [&](const char* name, const std::string& about, ordered_json schema, bool only_reads) {
+    tools.push_back({{"name", name},
+                     {"description", about},
+                     {"inputSchema", std::move(schema)},
+                     {"annotations", {{"readOnlyHint", only_reads}, {"openWorldHint", false}}}});
+  };
+  for (const VerbEntry& verb : verb_table())
+    if (has(verb.name))
+      add(verb.name, std::string(verb.about) + " Unit: " + verb.units + ".", schema_of(verb), root_.empty());
+  add("models", "The models that this machine has.", object_schema(ordered_json::object()), true);
+  if (reference_)
+    add("reference", "The bases of a region of the reference.",
+        object_schema({{"region", text_schema("such as chr17:43094600-43094700")}}, {"region"}),
+        root_.empty());
+  return tools;
+}
+
+bool McpTools::has(const std::string& name) const {
+  if (name == "models" || name == "reference") return name == "models" || reference_;
+  const std::vector<std::string> names = verb_names(model_->served().model().checkpoint());
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// The file that a path names, wherever symbolic links lead.
+std::string McpTools::readable(const std::string& path) const {
+  if (root_.empty()) throw Error("mcp", "no file may be read: start carbon mcp with --root DIR");
+  std::error_code problem;
+  const std::filesystem::path full = std::filesystem::canonical(std::filesystem::path(root_) / path, problem);
+  const std::filesystem::path below = full.lexically_relative(root_);
+  if (problem || below.empty() || *below.begin() == ".." || !std::filesystem::is_regular_file(full))
+    throw Error("mcp",
+                "there is no file " + printable(path) + " below " + root_ + ", where files may be read");
+  return full.string();
+}
+
+std::vector<std::string> McpTools::read_inputs(const std::string& field, const Fields& arguments) const {
+  std::vector<std::string> inputs;
+  if (arguments.has("fasta_file")) {
+    if (arguments.has(field)) arguments.fail("fasta_file", "cannot be used with " + field);
+    FastaReader reader(readable(arguments.required_text("fasta_file")), program_log());
+    for (FastaRecord record; reader.next(record);) inputs.push_back(record.sequence);
+    return inputs;
+  }
+  if (field == "prompts" && !arguments.has(field)) return {""};
+  const json& list = arguments.required(field);
+  for (const json& one : list.is_array() ? list : json::array({nullptr})) {
+    if (!one.is_string() && !(field == "variants" && one.is_object()))
+      arguments.fail(field, "must be a list of texts");
+    inputs.push_back(one.is_string() ? one.get<std::string>() : one.dump());
+  }
+  return inputs;
+}
+
+// An array as it stands in an answer, or the file that it has been written to.
+ordered_json McpTools::value_of(const Array& array, const std::string& tool) {
+  std::string text;
+  append_json(array, text);
+  size_t values = 1;
+  for (const int64_t length : array.shape()) values *= static_cast<size_t>(length);
+  if (values <= (std::holds_alternative<std::string>(array.data()) ? kMostLetters : kMostNumbers))
+    return ordered_json::parse(text);
+  const std::string name(array.name());
+  if (root_.empty())
+    throw Error("mcp",
+                name + " has " + std::to_string(values) +
+                    " values, more than an answer holds: ask for fewer, or start carbon mcp with --root "
+                    "DIR, and they go into a file there");
+  std::string path;
+  do {  // nothing that is there is replaced
+    path = root_ + "/carbon-" + tool + "-" + name + "-" + std::to_string(++files_) + ".json";
+  } while (std::filesystem::exists(std::filesystem::symlink_status(path)));
+  TextOutput file(path);
+  file.write(text + "\n");
+  file.close();
+  return {{"file", path}, {"shape", array.shape()}};
+}
+
+ordered_json McpTools::of_verb(const VerbEntry& verb, const Fields& arguments, ToolRun& run) {
+  const bool regions = reference_ && arguments.has("regions");
+  const std::vector<std::string> inputs = read_inputs(regions ? "regions" : inputs_of(verb), arguments);
+  const bool on_reference = regions || (verb.name == std::string("variants") && !arguments.has("sequence"));
+  std::string notes;
+  api::NamedVerb named(verb, *model_, arguments, Door::mcp, on_reference ? reference_.get() : nullptr,
+                       [&](const std::string& note) { notes += note + "\n"; });
+  const json about = json::parse(model_->describe(true));
+  ordered_json content = {{"model", {{"name", about["name"]}, {"sha256", about["sha256"]}}},
+                          {"units", verb.units}};
+  if (const auto labels = named.verb->labels(); !labels.empty()) content["labels"] = labels;
+  ordered_json& results = content["results"] = ordered_json::array();
+  api::Call call(model_, std::move(named));
+  call.compute(inputs, run.cancelled, run.progress, [&](const Result& result) {
+    ordered_json& one = results.emplace_back(ordered_json::object());
+    for (const Array& array : result) one[std::string(array.name())] = value_of(array, verb.name);
+  });
+  std::string text = "model " + model_->served().name() + ", SHA-256 " + about["sha256"].get<std::string>() +
+                     "; " + verb.units + "\n" + notes;
+  if (about["demonstration"] == true) {
+    content["warning"] = "this model is for demonstration: its numbers say nothing about biology";
+    text += content["warning"].get<std::string>() + "\n";
+  }
+  const auto lines = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+  const size_t shown = std::min(results.size(), kMostLines - std::min(lines + 1, kMostLines));
+  for (size_t i = 0; i < shown; ++i) text += std::to_string(i) + ": " + line_of(results[i]) + "\n";
+  if (shown < results.size())
+    text += std::to_string(results.size() - shown) + " more results are in structuredContent\n";
+  return as_result(std::move(text), std::move(content));
+}
+
+ordered_json McpTools::of_region(const Fields& arguments) {
+  ScanSelection selection;
+  selection.regions = arguments.required_text("region");
+  arguments.refuse_others();
+  if (selection.regions.empty()) arguments.fail("region", "is empty; expected a region such as chr1:100-200");
+  ordered_json content;
+  reference_->read([&](const IndexedFasta& fasta) {
+    const ScanPiece piece = selected_pieces(fasta, selection).front();
+    content = {{"chrom", piece.contig}, {"pos", piece.begin + 1}};
+    content["bases"] = value_of({"bases", fasta.fetch(piece.contig, piece.begin, piece.end)}, "reference");
+  });
+  return as_result(line_of(content) + "\n", content);
+}
+
+ordered_json McpTools::call(const std::string& name, const json& arguments, ToolRun& run) {
+  try {
+    const Fields fields(arguments, "");
+    if (name == "reference") return of_region(fields);
+    if (name != "models") return of_verb(*find_verb(name), fields, run);
+    fields.refuse_others();
+    ordered_json models = ordered_json::array();
+    for (const ListedModel& model : list_models()) models.push_back(to_json(look_at_model(model)));
+    return as_result(std::to_string(models.size()) + " models\n", {{"models", models}});
+  } catch (const api::Problem& problem) {
+    if (run.cancelled) throw;
+    return as_error(problem.what());
+  } catch (const Error& error) {
+    return as_error(error.what());
+  }
+}
+
+}  // namespace carbon
