@@ -57,6 +57,8 @@ template <class... Each>
 struct Overloaded : Each... {
   using Each::operator()...;
 };
+template <class... Each>
+Overloaded(Each...) -> Overloaded<Each...>;
 
 }  // namespace
 
