@@ -73,7 +73,7 @@ def refused_options():
     dna = json.loads(read(os.path.join(five_mers, "dna_config.json")))
     write(five_mers, "dna_config.json", json.dumps({**dna, "k": 5}))
     for args, *words in (
-            (["-l", 0, path], "--length 0"),
+            (["-l", 0, path], "--length: expected"),
             (["-l", -5, path], "--length"),
             ([path], "--length"),
             (["-l", 6, "-n", 0, path], "--num"),
