@@ -192,7 +192,8 @@ Run declare_mcp(CommandLine& line) {
   const auto command = std::make_shared<McpCommand>();
   line.describe("Offer a model as tools to programs that speak the Model Context Protocol",
                 "carbon mcp [-m MODEL] [-f ref.fa] [--root DIR]",
-                {{"scores of variants of a genome, with files in a folder",
+                {{"tools of the bundled model, to try a client", "carbon mcp"},
+                 {"scores of variants of a genome, with files in a folder",
                   "carbon mcp -m HuggingFaceBio/Carbon-500M -f GRCh38.fa --root results"}});
   OptionGroup group = line.options();
   group.option(
