@@ -66,6 +66,7 @@ RUNS = {
     "predict": (MODEL + " -R {places.txt} {ref.fa}", "-o"),
     "generate": (MODEL + " -l 6 --constraint-file {allowed.fa} {ref.fa}", "-o"),
     "serve": (MODEL + " -f {ref.fa} --api-key {keys.txt}", "--port-file"),
+    "mcp": (MODEL + " -f {ref.fa}", ""),
     "tokenize": ("{ids.jsonl}", "-o"),
     "report": ("--genes {genes.gff3} {scored.vcf}", "-o"),
     "bench": ("-m {model/config.json}", "-o"),

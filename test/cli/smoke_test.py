@@ -94,6 +94,13 @@ def generate():
     expect_equal([len(bases) for _, bases in made], [20] * 4, "lengths of the continuations")
 
 
+@run("mcp")
+def mcp():
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "score", "arguments": {"sequences": ["ACGTAC"]}}}
+    answer = json.loads(ok("mcp", "-m", model(), stdin=json.dumps(call).encode() + b"\n").text)
+    expect_equal(answer["result"]["structuredContent"]["results"][0]["n_scored"], 6, "bases")
+
+
 @run("serve")
 def serve():
     with Server() as server:
