@@ -65,17 +65,7 @@ NamedVerb::NamedVerb(const VerbEntry& chosen, const OpenModel& model, const Fiel
   Log& log = model.log();
   const VerbContext context{model.served(), reference, std::move(note),
                             [&log](const std::string& advice) { log.warning("carbon", advice); }, log};
-  verb = or_code(CARBON_E_SETTING, [&] {
-    try {
-      return entry->make(context, [&](const SettingList& settings) {
-        std::vector<std::string> given = options.read(settings, door);
-        options.refuse_others();
-        return given;
-      });
-    } catch (const SettingError& error) {
-      throw options.error_of(error);
-    }
-  });
+  verb = or_code(CARBON_E_SETTING, [&] { return make_verb(*entry, context, options, door); });
 }
 
 Call::Call(std::shared_ptr<OpenModel> model, NamedVerb verb)

@@ -131,10 +131,6 @@ class TextReader {
   const std::string& value_;
 };
 
-}  // namespace
-
-namespace {
-
 Setting::Parts parts_of_text(const Setting& setting, const Setting::List& list, const std::string& text) {
   Setting::Parts parts;
   for (const std::string_view part : split(text, list.separator)) {

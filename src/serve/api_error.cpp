@@ -5,6 +5,7 @@
 
 #include "src/base/error.hpp"
 #include "src/verbs/fields.hpp"
+#include "src/verbs/verb.hpp"
 
 namespace carbon {
 namespace {
@@ -57,6 +58,8 @@ ApiError api_error_of(const std::exception_ptr& problem) {
     return {400, error.what(), error.field()};
   } catch (const SettingError& error) {
     return {400, error.what(), field_name(error.setting())};
+  } catch (const InputError& error) {
+    return {500, error.what()};  // the server's own FASTA
   } catch (const Error& error) {
     return {400, error.what()};
   } catch (const std::bad_alloc&) {

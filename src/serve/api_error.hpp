@@ -29,7 +29,8 @@ class ApiError : public std::exception {
 };
 
 /// The error for what was thrown while a request was handled: an ApiError as it is, an Error of the program
-/// as status 400, with the field if it is a SettingError, and anything else as status 500.
+/// as status 400, with the field if it is a SettingError, an InputError as status 500, and anything else as
+/// status 500.
 ApiError api_error_of(const std::exception_ptr& problem);
 
 }  // namespace carbon

@@ -1,7 +1,6 @@
 // POST /v1/dna/variants: results name their variants, which come as objects.
 #include <utility>
 
-#include "src/base/error.hpp"
 #include "src/serve/endpoints.hpp"
 #include "src/serve/verb_work.hpp"
 #include "src/verbs/variants.hpp"
@@ -51,14 +50,7 @@ class DnaVariants final : public VerbWork {
   size_t inputs() const override { return variants_.size(); }
 
   void add_input(size_t index, const Emit& emit) override {
-    try {
-      static_cast<VariantsVerb&>(verb()).add(variants_[index], emit);
-    } catch (const OutOfMemory&) {
-      throw;
-    } catch (const Error& error) {
-      // The variants and settings are checked, so that the FASTA itself cannot be read.
-      throw ApiError(500, error.what());
-    }
+    static_cast<VariantsVerb&>(verb()).add(variants_[index], emit);
   }
 
   void add_result(size_t index, const Result& result) override {

@@ -58,12 +58,7 @@ void VerbWork::add_input(size_t index, const Emit& emit) {
 void VerbWork::begin(const Fields& fields) {
   read_inputs(fields);
   const auto tell_later = [this](const std::string& what) { note(what); };
-  verb_ = entry_.make({served(), reference_, tell_later, tell_later, silent_log()},
-                      [&](const SettingList& settings) {
-                        std::vector<std::string> given = fields.read(settings, Door::http);
-                        fields.refuse_others();
-                        return given;
-                      });
+  verb_ = make_verb(entry_, {served(), reference_, tell_later, tell_later, silent_log()}, fields, Door::http);
   check_windows();
   begin_answer();
   tell(std::exchange(first_note_, ""));

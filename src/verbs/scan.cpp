@@ -80,8 +80,10 @@ class ScanVerb final : public Verb {
   void add_region(const std::string& name, const std::string& region, const Emit& emit) {
     with_fasta([&](const IndexedFasta& fasta) {
       const ScanPiece piece = piece_of(fasta, name, region);
-      plan(piece, to_upper(fasta.fetch(piece.contig, piece.begin, piece.end)), emit,
-           [&](int64_t begin, int64_t end) { return fasta.fetch(piece.contig, begin, end); });
+      or_input_error([&] {
+        plan(piece, to_upper(fasta.fetch(piece.contig, piece.begin, piece.end)), emit,
+             [&](int64_t begin, int64_t end) { return fasta.fetch(piece.contig, begin, end); });
+      });
     });
   }
 

@@ -112,7 +112,8 @@ class PlannedVariants final : public VariantsVerb {
     context_.reference->read([&](const IndexedFasta& fasta) {
       name_contigs(fasta);
       ReferenceReader reader(fasta);
-      plan(reader, emit);
+      // Variants and settings are checked.
+      or_input_error([&] { plan(reader, emit); });
     });
   }
 

@@ -128,14 +128,21 @@ std::vector<std::string> verb_names(const Checkpoint& checkpoint) {
   return names;
 }
 
-IndexedFasta open_fasta(const std::string& path, Log& log) {
+std::unique_ptr<Verb> make_verb(const VerbEntry& entry, const VerbContext& context, const Fields& fields,
+                                Door door) {
   try {
-    return IndexedFasta(path, log);
-  } catch (const OutOfMemory&) {
-    throw;
-  } catch (const Error& error) {
-    throw InputError(error.function(), error.what());
+    return entry.make(context, [&](const SettingList& settings) {
+      std::vector<std::string> given = fields.read(settings, door);
+      fields.refuse_others();
+      return given;
+    });
+  } catch (const SettingError& error) {
+    throw fields.error_of(error);
   }
+}
+
+IndexedFasta open_fasta(const std::string& path, Log& log) {
+  return or_input_error([&] { return IndexedFasta(path, log); });
 }
 
 std::string checked_bases(const std::string& name, std::string_view text,

@@ -20,6 +20,7 @@
 
 namespace carbon {
 
+class Fields;
 class Findings;
 
 /// Requests that are computed, and what is then made of them.
@@ -98,11 +99,27 @@ const VerbEntry* find_verb(std::string_view name);
 /// The names of those that a model can be used for.
 std::vector<std::string> verb_names(const Checkpoint& checkpoint);
 
-/// A file that a setting names cannot be used.
+/// A verb with the settings that a door takes of these fields, which may have no others than those that were
+/// asked for. Throws Error, for a setting FieldError.
+std::unique_ptr<Verb> make_verb(const VerbEntry& entry, const VerbContext& context, const Fields& fields,
+                                Door door);
+
+/// A file that a setting names, or the FASTA of a door, cannot be used.
 class InputError : public Error {
  public:
   using Error::Error;
 };
+/// Runs `work`, and throws its Error as InputError.
+template <class Work>
+decltype(auto) or_input_error(const Work& work) {
+  try {
+    return work();
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const Error& error) {
+    throw InputError(error.function(), error.what());
+  }
+}
 /// Throws InputError.
 IndexedFasta open_fasta(const std::string& path, Log& log);
 

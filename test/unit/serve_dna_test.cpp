@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "src/serve/endpoints.hpp"
 #include "src/vep/variant_scores.hpp"
@@ -289,4 +290,19 @@ TEST_CASE("/v1/dna/variants names the field that is wrong") {
   CHECK(refused({{"phases", true}}) == "phases");
   CHECK(refused({{"cache", "x"}}) == "cache");
   CHECK(server.refused(variants_on(nullptr), {{"variants", {snv}}}) == "sequence");
+}
+
+TEST_CASE("a FASTA of the server that cannot be read is an error of the server") {
+  const GeneratedCheckpoint files(tiny());
+  RunningService server(files.dir());
+  const TemporaryDirectory folder;
+  const std::string path = folder.put("in.fa", ">c\n" + random_bases(60000, 12) + "\n");
+  SharedReference reference{IndexedFasta(path)};
+  std::filesystem::resize_file(path, 100);
+  for (const size_t count : {size_t{1}, size_t{600}}) {  // with and without a whole step
+    json variants = json::array();
+    for (size_t i = 0; i < count; ++i)
+      variants.push_back({{"chrom", "c"}, {"pos", 50000 + i}, {"ref", "A"}, {"alt", "C"}});
+    server.ask(variants_on(&reference), {{"variants", variants}}, 500);
+  }
 }
