@@ -8,6 +8,7 @@
 #include "src/api/handles.hpp"
 #include "src/base/json.hpp"
 #include "src/model/model_rows.hpp"
+#include "src/verbs/schema.hpp"
 #include "version.h"
 
 using namespace carbon;
@@ -197,7 +198,7 @@ int carbon_verbs(char** json) {
       list.push_back({{"name", verb.name},
                       {"about", verb.about},
                       {"inputs", verb.inputs},
-                      {"options", settings_schema(verb, Door::library)}});
+                      {"options", request_schema(verb, Door::library, ordered_json::object())}});
     *json = copy_of(list.dump());
     return CARBON_OK;
   });

@@ -9,6 +9,7 @@
 #include "src/model/model_rows.hpp"
 #include "src/model/registry.hpp"
 #include "src/scan/pieces.hpp"
+#include "src/verbs/schema.hpp"
 
 namespace carbon {
 namespace {
@@ -18,6 +19,7 @@ using nlohmann::ordered_json;
 
 // What an answer holds itself: a conversation is no place for more.
 constexpr size_t kMostNumbers = 200, kMostLetters = 10'000, kMostLines = 50;
+constexpr const char* kRegionHelp = "such as chr17:43094600-43094700";
 
 // What the inputs of a verb are called here.
 std::string inputs_of(const VerbEntry& verb) {
@@ -47,19 +49,6 @@ ordered_json as_error(const std::string& text) {
   return {{"content", {{{"type", "text"}, {"text", text}}}}, {"isError", true}};
 }
 
-ordered_json text_schema(const char* about) {
-  return {{"type", "string"}, {"description", about}};
-}
-ordered_json list_schema(const char* about, ordered_json type = "string") {
-  return {{"type", "array"}, {"items", {{"type", std::move(type)}}}, {"description", about}};
-}
-ordered_json object_schema(ordered_json properties, ordered_json required = ordered_json::array()) {
-  return {{"type", "object"},
-          {"properties", std::move(properties)},
-          {"required", std::move(required)},
-          {"additionalProperties", false}};
-}
-
 }  // namespace
 
 McpTools::McpTools(const ModelOptions& options, const std::string& fasta, const std::string& root)
@@ -74,23 +63,13 @@ McpTools::McpTools(const ModelOptions& options, const std::string& fasta, const 
 
 ordered_json McpTools::schema_of(const VerbEntry& verb) const {
   const std::string name = verb.name, inputs = inputs_of(verb);
-  ordered_json properties, required = ordered_json::array();
-  if (name == "variants") {
-    properties[inputs] = list_schema(
-        "such as \"chr17:43094692 G>T\" on the reference of the program, or \"120 G>T\" on `sequence`; or "
-        "objects with chrom, pos (from 1), ref and alt, and of <DEL>, <DUP> and <INV> end",
-        {"string", "object"});
-    required.push_back(inputs);
-  } else {
-    properties[inputs] = list_schema("bases");
-    if (name == "scan" && reference_)
-      properties["regions"] = list_schema("such as chr17:43094600-43094700, in the place of sequences");
-    if (!root_.empty()) properties["fasta_file"] = text_schema("FASTA file below --root that has the inputs");
-  }
-  const ordered_json settings = settings_schema(verb, Door::mcp);
-  properties.update(settings["properties"]);
-  for (const auto& one : settings.value("required", ordered_json::array())) required.push_back(one);
-  return object_schema(std::move(properties), std::move(required));
+  if (name == "variants")
+    return request_schema(verb, Door::mcp, {{inputs, list_schema(variant_schema(), "")}}, {inputs});
+  ordered_json properties = {{inputs, list_schema(text_schema("bases"), "")}};
+  if (name == "scan" && reference_)
+    properties["regions"] = list_schema(text_schema(kRegionHelp), "in the place of sequences");
+  if (!root_.empty()) properties["fasta_file"] = text_schema("FASTA file below --root that has the inputs");
+  return request_schema(verb, Door::mcp, std::move(properties));
 }
 
 ordered_json McpTools::list() const {
@@ -104,11 +83,10 @@ ordered_json McpTools::list() const {
   for (const VerbEntry& verb : verb_table())
     if (has(verb.name))
       add(verb.name, std::string(verb.about) + " Unit: " + verb.units + ".", schema_of(verb), root_.empty());
-  add("models", "The models that this machine has.", object_schema(ordered_json::object()), true);
+  add("models", "The models that this machine has.", closed_schema(ordered_json::object()), true);
   if (reference_)
     add("reference", "The bases of a region of the reference.",
-        object_schema({{"region", text_schema("such as chr17:43094600-43094700")}}, {"region"}),
-        root_.empty());
+        closed_schema({{"region", text_schema(kRegionHelp)}}, {"region"}), root_.empty());
   return tools;
 }
 

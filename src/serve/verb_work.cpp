@@ -184,7 +184,10 @@ class DnaScan final : public VerbWork {
       answer_ += "\"chrom\":";
       append_json(result[1], answer_);
       answer_ +=
-          ",\"pos\":" + std::to_string(std::get<std::vector<int64_t>>(result[2].data()).front() + 1) + ",";
+          ",\"pos\":" + std::to_string(std::get<std::vector<int64_t>>(result[2].data()).front() + 1) +
+          ",\"sequence\":";
+      append_json(result[3], answer_);
+      answer_ += ',';
     }
     answer_ += "\"sequence_length\":" + std::to_string(bases.size()) + ",\"letters\":\"ACGT\",\"logp\":";
     append_json(result[0], answer_);

@@ -1,6 +1,5 @@
 #include "src/verbs/verb.hpp"
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "src/base/json.hpp"
@@ -43,70 +42,6 @@ const std::vector<VerbEntry>& verb_table() {
        ModelUse::bases, "prompts", make_generate_verb, describe_generate},
   };
   return table;
-}
-
-namespace {
-
-using nlohmann::ordered_json;
-
-// The type of a setting's value with its bounds, words and default.
-class SchemaOf {
- public:
-  explicit SchemaOf(const Setting& setting) : setting_(setting) {}
-
-  ordered_json operator()(const bool* flag) const { return {{"type", "boolean"}, {"default", *flag}}; }
-  ordered_json operator()(const double* number) const { return {{"type", "number"}, {"default", *number}}; }
-  ordered_json operator()(const std::string* /*text*/) const { return {{"type", "string"}}; }
-  ordered_json operator()(const std::optional<int64_t>* /*number*/) const { return whole(); }
-  ordered_json operator()(const Setting::Choice& choice) const {
-    ordered_json type = {{"type", "string"}, {"enum", choice.words}};
-    if (const std::string word = choice.get(); !word.empty()) type["default"] = word;
-    return type;
-  }
-  ordered_json operator()(const Setting::List& list) const {
-    ordered_json part = {{"type", list.of_numbers ? "number" : "string"}};
-    if (!list.of_numbers && !setting_.words.empty()) part = ordered_json::object();  // words or numbers
-    if (!list.words.empty()) part["enum"] = list.words;
-    return list.one_part ? part : ordered_json{{"type", "array"}, {"items", part}};
-  }
-  ordered_json operator()(const Setting::Object& /*object*/) const { return {{"type", "object"}}; }
-  template <class Whole>
-  ordered_json operator()(const Whole* number) const {
-    ordered_json type = whole();
-    const bool holds = setting_.fallback.empty() && !setting_.is_required &&
-                       (!setting_.bounds || !std::cmp_less(*number, setting_.bounds->first));
-    if (holds) type["default"] = *number;
-    return type;
-  }
-
- private:
-  ordered_json whole() const {
-    ordered_json type = {{"type", "integer"}, {"minimum", 0}};
-    if (setting_.bounds)
-      type.update({{"minimum", setting_.bounds->first}, {"maximum", setting_.bounds->second}});
-    return type;
-  }
-
-  const Setting& setting_;
-};
-
-}  // namespace
-
-ordered_json settings_schema(const VerbEntry& verb, Door door) {
-  ordered_json properties = ordered_json::object(), required = ordered_json::array();
-  verb.describe([&](const SettingList& settings) {
-    for (const Setting& setting : settings) {
-      if (setting.missing_at(door)) continue;
-      ordered_json type = std::visit(SchemaOf(setting), setting.target);
-      type["description"] = setting.full_help();
-      const std::string name = field_name(setting.name);
-      properties[name] = std::move(type);
-      if (setting.is_required) required.push_back(name);
-    }
-  });
-  ordered_json schema = {{"type", "object"}, {"properties", std::move(properties)}};
-  if (!required.empty()) schema["required"] = std::move(required);
-  return schema;
 }
 
 const VerbEntry* find_verb(std::string_view name) {

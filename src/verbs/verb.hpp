@@ -5,7 +5,6 @@
 
 #include <functional>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -92,8 +91,6 @@ struct VerbEntry {
 
 /// All verbs.
 const std::vector<VerbEntry>& verb_table();
-/// The settings that a door takes of a verb, as a JSON Schema of an object.
-nlohmann::ordered_json settings_schema(const VerbEntry& verb, Door door);
 /// The verb of this name; null if there is none.
 const VerbEntry* find_verb(std::string_view name);
 /// The names of those that a model can be used for.

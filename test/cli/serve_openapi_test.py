@@ -69,7 +69,7 @@ def requests_and_answers_fit_the_description():
             expect_equal(problem(schema[path], body, path), None, body)
             expect_equal(problem(answers[path], server.good(path, body), path), None, body)
         region = server.good("/v1/dna/scan", {"region": "c:11-40", "context": 60})
-        expect_equal([region["chrom"], region["pos"], region["sequence_length"]], ["c", 11, 30], "region")
+        expect_equal([region["chrom"], region["pos"], region["sequence_length"], region["sequence"]], ["c", 11, 30, "ACGTTAGCAT" * 3], "region")
         scored = server.good("/v1/dna/variants", {"variants": ["c:5 T>A", "c:20 T>G"]})["results"]
         objects = [{"chrom": "c", "pos": 5, "ref": "T", "alt": "A"}, {"chrom": "c", "pos": 20, "ref": "T", "alt": "G"}]
         expect_equal(scored, server.good("/v1/dna/variants", {"variants": objects})["results"], "texts and objects")

@@ -54,6 +54,16 @@ def what_is_wrong_is_said():
 
 
 @case
+def places_of_the_reference():
+    for text, region in (("chr17:43,094,600-43,094,700", "chr17:43094600-43094700"), (" HLA-A*01:01:01:5-9\n", "HLA-A*01:01:01:5-9"), ("chr1:7", "chr1:7"),
+                         ("ACGT", None), (">x chr1:5-9\nACGT", None), (">chr1:5-9", None), ("chr1:5-9 ACGT", None), ("chr1:-9", None), ("", None)):
+        expect_equal(in_page("page.parseRegion(%s)" % json.dumps(text)), region, text)
+    for text, variant in (("chr17:43,094,692 G>T", {"place": "chr17:43094692", "ref": "G", "alt": "T"}),
+                          ("c:7 ac>a", {"place": "c:7", "ref": "AC", "alt": "A"}), ("chr1:7-9 A>C", None), ("ACGT[A>C]", None), ("chr1:7", None)):
+        expect_equal(in_page("page.parsePlacedVariant(%s)" % json.dumps(text)), variant, text)
+
+
+@case
 def bounds_are_in_the_command():
     settings = {"model": "m", "file": "x.fa", "length": 9, "temperature": 1, "seed": 2, "greedy": False, "gc": [40, 60.5], "avoid": ["GAATTC", "GGTCTC"]}
     got = in_page("page.generatingCommand(%s)" % json.dumps(settings))

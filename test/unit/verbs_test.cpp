@@ -9,7 +9,7 @@
 #include "src/serve/endpoints.hpp"
 #include "src/serve/verb_work.hpp"
 #include "src/verbs/fields.hpp"
-#include "src/verbs/verb.hpp"
+#include "src/verbs/schema.hpp"
 #include "test/unit/api_calls.hpp"
 #include "test/unit/generated_checkpoint.hpp"
 #include "test/unit/genome_files.hpp"
@@ -70,7 +70,7 @@ TEST_CASE("each setting of a verb is at each door, or the table says why not") {
       }
     });
     for (const Door door : {Door::http, Door::library}) {
-      const ordered_json properties = settings_schema(*verb, door)["properties"];
+      const ordered_json properties = request_schema(*verb, door, ordered_json::object())["properties"];
       CHECK(properties.size() > 3);
       CHECK(properties.size() <= shown);
       for (const auto& property : properties.items()) CHECK(property.value().contains("description"));

@@ -67,17 +67,21 @@ async function json(path, body, signal) {
 /// The models of the server: [{id, max_bases, ...}].
 export async function listModels() { return (await json("v1/models")).data; }
 
-/// ln P of the four letters at each base: an array with [A, C, G, T] or null for each.
-export async function scan(sequence, {strand, frames}, signal) {
-  const {letters, logp} = await json("v1/dna/scan", {sequence, strand, frames, level: "marginal"}, signal);
-  if (letters !== "ACGT" || !Array.isArray(logp) || logp.length !== sequence.length) {
+/// The bases of {sequence}, or of {region} of the server's FASTA, and ln P of the four letters at each:
+/// {sequence, logp, chrom, pos}, where logp has [A, C, G, T] or null for each base. `chrom` and `pos` are those of
+/// a region.
+export async function scan(what, {strand, frames}, signal) {
+  const answer = await json("v1/dna/scan", {...what, strand, frames, level: "marginal"}, signal);
+  const {sequence = what.sequence, letters, logp, chrom, pos} = answer;
+  if (letters !== "ACGT" || !Array.isArray(logp) || logp.length !== sequence?.length) {
     throw new ServerError(0, "The answer of the server does not fit the sequence.",
         "Page and server may be of different versions: reload the page.");
   }
-  return logp;
+  return {sequence, logp, chrom, pos};
 }
 
-/// The scores of changes of a sequence: [{pos, ref, alt, score, flag}], in the order of `variants`.
+/// The scores of changes of a sequence, or of the server's FASTA if it is undefined: [{pos, ref, alt, score, flag}],
+/// in the order of `variants`.
 export async function scoreVariants(sequence, variants, signal) {
   const {results} = await json("v1/dna/variants", {sequence, variants}, signal);
   if (!Array.isArray(results) || results.length !== variants.length) {

@@ -46,6 +46,18 @@ export function parseSequence(text) {
   return {name: name || "sequence", sequence, records, notes, faults};
 }
 
+/// A place of the server's FASTA, such as chr17:43,094,600-43,094,700, without commas; null for other text.
+export function parseRegion(text) {
+  const found = text.trim().match(/^([^\s>]+):([\d,]+)(?:-([\d,]+))?$/);
+  return found && [`${found[1]}:${found[2]}`, ...(found[3] ? [found[3]] : [])].map((part) => part.replaceAll(",", "")).join("-");
+}
+
+/// A change at a place of the server's FASTA, such as chr17:43,094,692 G>T: {place, ref, alt}; null for other text.
+export function parsePlacedVariant(text) {
+  const found = text.trim().match(/^([^\s>]+:[\d,]+)\s+([a-z]+)>([a-z]+)$/i);
+  return found && {place: parseRegion(found[1]), ref: found[2].toUpperCase(), alt: found[3].toUpperCase()};
+}
+
 /// Reads a sequence with one change in brackets, such as ACGT[A/G]CC, [AC/A] or [-/T]. Gives {problem} in words,
 /// or {sequence, variants, at, ref, alts, notes}: the sequence with the first allele, the changes as in a VCF,
 /// and what stands in the brackets, at base `at` (from 1).

@@ -3,7 +3,7 @@
 import {generate, listModels, scan, setApiKey, ServerError} from "./api.js";
 import {EXAMPLES} from "./examples.js";
 import {entropy, logLikelihood, makeTrack} from "./figure.js";
-import {LONGEST, baseTable, fasta, generatingCommand, parseSequence, readingCommands, variantTable} from "./formats.js";
+import {LONGEST, baseTable, fasta, generatingCommand, parseRegion, parseSequence, readingCommands, variantTable} from "./formats.js";
 import {setUpVariants} from "./variant.js";
 import {Viewer, element, nats, number, percent} from "./viewer.js";
 
@@ -12,7 +12,7 @@ const bases = (count) => (count === 1 ? "1 base" : `${number(count)} bases`);
 
 let model = null;                        // what /v1/models says of the first one
 let example = null;                      // the example that the text is, if it is one
-let shown = null;                        // what the results show: {name, sequence, track, strand, frames}
+let shown = null;                        // what the results show: {name, sequence, track, strand, frames}, and chrom and pos of a region
 let reading = null;                      // the AbortController of the request under way
 let generating = null;
 let retry = null;                        // what to do again once there is a key
@@ -93,7 +93,9 @@ function markExample() {
 
 /// Reads the text field; says what is wrong with it, or was changed. Gives null if it cannot be used.
 function checkText() {
-  const parsed = parseSequence($("text").value);
+  const region = parseRegion($("text").value);
+  const parsed = region ? {name: region, region, sequence: "", notes: ["A region of the server's FASTA."], faults: []} :
+    parseSequence($("text").value);
   const {sequence, notes, faults} = parsed;
   const problems = [];
   if (faults.length > 0) {
@@ -156,7 +158,7 @@ addEventListener("drop", (event) => {
 async function read() {
   const parsed = checkText();
   if (!parsed) { $("text").focus(); return; }
-  if (parsed.sequence === "") {
+  if (parsed.sequence === "" && !parsed.region) {
     hideResults();
     $("own").open = true;
     $("text-notes").replaceChildren(element("p", {class: "problem",
@@ -169,11 +171,12 @@ async function read() {
   reading?.abort();
   const mine = reading = new AbortController();
   $("problem").replaceChildren();
-  $("progress").textContent = `Reading ${bases(parsed.sequence.length)}…`;
+  $("progress").textContent = `Reading ${parsed.region || bases(parsed.sequence.length)}…`;
   try {
-    const logp = await scan(parsed.sequence, settings, mine.signal);
+    const {sequence, logp, chrom, pos} =
+      await scan(parsed.region ? {region: parsed.region} : {sequence: parsed.sequence}, settings, mine.signal);
     if (mine !== reading) return;
-    shown = {name: parsed.name, sequence: parsed.sequence, track: makeTrack(parsed.sequence, logp), ...settings};
+    shown = {name: parsed.name, sequence, track: makeTrack(sequence, logp), chrom, pos, ...settings};
     $("progress").textContent = "Done.";
     showResults(from);
   } catch (error) {
@@ -203,7 +206,10 @@ function showResults(from) {
     name: from ? from.title : shown.name,
     marks: from ? from.marks : [],
     focus: from ? from.focus : 1,
-    place: (i) => (from ? `${from.contig}:${number(from.first + from.step * i)}` : ""),
+    place: (i) => {
+      if (from) return `${from.contig}:${number(from.first + from.step * i)}`;
+      return shown.chrom ? `${shown.chrom}:${number(shown.pos + i)}` : "";
+    },
   });
   generating?.abort();
   $("generated").hidden = true;

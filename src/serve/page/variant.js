@@ -1,7 +1,7 @@
 // The box for a variant: a sequence with a change in brackets, and its score.
 
 import {ServerError, scoreVariants} from "./api.js";
-import {LONGEST, parseVariant} from "./formats.js";
+import {LONGEST, parsePlacedVariant, parseVariant} from "./formats.js";
 import {element, nats, number} from "./viewer.js";
 
 const $ = (id) => document.getElementById(id);
@@ -11,6 +11,8 @@ const FLAGS = {
   non_acgt: "A base of the change, or too many around it, are not A, C, G or T.",
   too_long: "The alleles are too long for the window that is read.",
   multibase: "The change is longer than one base.",
+  no_contig: "The server's FASTA has no sequence of this name.",
+  ref_mismatch: "The server's FASTA has another base there than the first allele.",
 };
 
 const BESIDE = 12;                       // bases that are shown on each side of a change
@@ -43,7 +45,8 @@ function place({sequence, at, ref}, alt) {
 }
 
 function resultOf(parsed, alt, {score, flag}) {
-  const change = element("span", {}, `${shown(parsed.ref)} \u2192 ${shown(alt)} at base ${number(parsed.at)} of ` +
+  const change = parsed.place ? element("span", {}, `${shown(parsed.ref)} \u2192 ${shown(alt)} at ${parsed.place}`) :
+    element("span", {}, `${shown(parsed.ref)} \u2192 ${shown(alt)} at base ${number(parsed.at)} of ` +
       `${number(parsed.sequence.length)}: `, element("code", {textContent: place(parsed, alt)}));
   if (score === null) return element("div", {}, element("dt", {}, change), element("dd", {}, "no score",
       element("small", {textContent: FLAGS[flag] || `The reason is \u201c${flag}\u201d, see carbon-vep(1).`})));
@@ -64,14 +67,22 @@ function show(parsed, results, demonstration) {
   $("variant-result").hidden = false;
 }
 
+/// What parseVariant() gives; of a change at a place of the server's FASTA `place` in place of the sequence.
+function read(text) {
+  const placed = parsePlacedVariant(text);
+  if (!placed) return parseVariant(text);
+  const {place: at, ref, alt} = placed;
+  return {place: at, ref, alts: [alt], variants: [`${at} ${ref}>${alt}`], notes: []};
+}
+
 /// Makes the box work. `model()` is what the server says of its model, `showProblem` shows a ServerError, and
 /// `example` fills the box.
 export function setUpVariants({model, showProblem, example}) {
   async function score() {
     clear();
-    const parsed = parseVariant($("variant-text").value);
+    const parsed = read($("variant-text").value);
     if (parsed.problem) { fail(parsed.problem); $("variant-text").focus(); return; }
-    if (parsed.sequence.length > LONGEST) {
+    if (parsed.sequence?.length > LONGEST) {
       fail(`This page takes up to ${number(LONGEST)} bases, and this is ${number(parsed.sequence.length)}. Leave out what is far from the change.`);
       return;
     }
