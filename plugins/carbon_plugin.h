@@ -259,7 +259,8 @@ struct carbon_api {
 
   /* The engine. Many items a call is faster than one; results do not depend on how they are divided.
    *
-   * Scores of sequences; `settings` of `carbon score`: level. */
+   * Scores of sequences; `settings`: the options of `carbon score` that say how (level, strand, window,
+   * stride). */
   int (*score)(carbon_run* run, const char* settings, carbon_score_item* items, size_t count);
   /* As `score`, of the bases from item i's from[i] on, a multiple of a token's bases: each is given all bases
    * before it, without the windows that `score` divides long sequences into. values has room for those bases.
@@ -282,8 +283,8 @@ struct carbon_api {
   int (*score_variants)(carbon_run* run, const carbon_recipes* recipes, carbon_fasta* fasta,
                         carbon_variant* variants, size_t count);
 
-  /* New bases after prompts, one sample of each, as `carbon generate` draws them; its `settings`: sampler,
-   * greedy, temperature, top-k, top-p, seed. */
+  /* New bases after prompts, one sample of each, as `carbon generate` draws them; `settings`: its options of
+   * sampling (such as temperature), constraint and bounds (such as gc and avoid). */
   int (*generate)(carbon_run* run, const char* settings, size_t new_bases, carbon_generate_item* items,
                   size_t count);
 

@@ -90,6 +90,14 @@ SettingList constraint_settings(GenerateOptions& options) {
                   &options.constraint)};
 }
 
+SettingList generate_settings(GenerateOptions& options) {
+  SettingList settings = length_settings(options);
+  for (SettingList& more : std::vector<SettingList>{
+           sampler_settings(options.sampler), constraint_settings(options), bound_settings(options.bounds)})
+    for (Setting& setting : more) settings.push_back(std::move(setting));
+  return settings;
+}
+
 void check_generate_options(const GenerateOptions& options) {
   check_sampler(options.sampler);
   if (options.sampler.kind == SamplerKind::marginal && has_bounds(options.bounds))

@@ -57,6 +57,8 @@ SettingList bound_settings(BoundOptions& bounds);
 SettingList length_settings(GenerateOptions& options);
 /// Which letters are allowed.
 SettingList constraint_settings(GenerateOptions& options);
+/// All of these, and those of the sampler.
+SettingList generate_settings(GenerateOptions& options);
 /// Throws SettingError for what cannot be combined.
 void check_generate_options(const GenerateOptions& options);
 

@@ -23,11 +23,7 @@ ScoreOptions score_options(const std::string& settings) {
 
 GenerateOptions generate_options(const std::string& settings, size_t new_bases) {
   GenerateOptions options;
-  SettingList list = sampler_settings(options.sampler);
-  for (SettingList& more :
-       std::vector<SettingList>{constraint_settings(options), bound_settings(options.bounds)})
-    for (Setting& setting : more) list.push_back(std::move(setting));
-  read_settings(settings, list);
+  read_settings(settings, generate_settings(options));
   options.length = new_bases;
   check_generate_options(options);
   return options;

@@ -112,10 +112,7 @@ Prompt plan_prompt(const ServedModel& served, const SentPrompt& prompt, uint64_t
 }
 
 SettingList generate_verb_settings(GenerateOptions& options, std::string& prefix, bool& probabilities) {
-  SettingList settings = length_settings(options);
-  for (SettingList& more : std::vector<SettingList>{
-           sampler_settings(options.sampler), constraint_settings(options), bound_settings(options.bounds)})
-    for (Setting& setting : more) settings.push_back(std::move(setting));
+  SettingList settings = generate_settings(options);
   settings.push_back(Setting("prefix", "TEXT", "metadata, in place of that of the model", &prefix)
                          .not_at(Door::plugin, "-m and its options say it"));
   settings.push_back(Setting("probabilities",

@@ -292,6 +292,7 @@ def records_are_written_in_any_order_and_new_ones_added():
 # ---- the engine
 
 SCORE = """
+static const char *settings[4] = {"", "level=token", "strand=both", "strand=- window=48 stride=12"};
 static int finish(carbon_run *run, void *state) {
   const carbon_api *api = run->api;
   carbon_sequences *in = api->sequences_open(run, api->input(run, 0));
@@ -304,12 +305,12 @@ static int finish(carbon_run *run, void *state) {
   if (!in || !out) return CARBON_ERROR;
   while ((more = api->sequences_next(run, in, &name, &bases, &length)) == 1) {
     int level;
-    for (level = 0; level < 2; level++) {
+    for (level = 0; level < 4; level++) {
       double *values = malloc((length + 1) * sizeof *values);
       carbon_score_item item;
       memset(&item, 0, sizeof item);
       item.bases = bases; item.length = length; item.values = values;
-      if (api->score(run, level ? "level=token" : "", &item, 1) != CARBON_OK) { free(values); return CARBON_ERROR; }
+      if (api->score(run, settings[level], &item, 1) != CARBON_OK) { free(values); return CARBON_ERROR; }
       sprintf(line, "%.100s\\t%d\\t%lu\\t%.10g\\t%.6g\\n", name, level, (unsigned long)item.scored, item.sum, values[0]);
       free(values);
       if (api->output_write(run, out, line, strlen(line)) != CARBON_OK) return CARBON_ERROR;
@@ -360,9 +361,9 @@ def the_engine_scores_as_carbon_score():
         result = run(directory, "+scorer", "-m", model(max_positions=32), *small, fasta)
         expect(result.rc == 0, "expected rc 0", result)
         found = [line.split("\t") for line in result.lines()]
-        for level, name in ((0, "bp"), (1, "token")):
-            wanted = [line.split("\t") for line in ok("score", "-m", model(max_positions=32), "--level", name, fasta).table()[1:]]
-            expect_equal([[f[0], f[2], f[3]] for f in found if f[1] == str(level)], [[w[0], w[4], w[5]] for w in wanted], "level " + name)
+        for which, options in enumerate(((), ("--level", "token"), ("--strand", "both"), ("--strand", "-", "--window", "48", "--stride", "12"))):
+            wanted = [line.split("\t") for line in ok("score", "-m", model(max_positions=32), *options, fasta).table()[1:]]
+            expect_equal([[f[0], f[2], f[3]] for f in found if f[1] == str(which)], [[w[0], w[4], w[5]] for w in wanted], options)
     first = ok("score", "-m", model(max_positions=32), "-O", "bedgraph", fasta).table()[0].split("\t")
     if first[1] == "0":
         expect_equal(found[0][4], first[3], "the first value")
@@ -540,6 +541,7 @@ def the_engine_generates_as_carbon_generate():
                                            for i in range(7)))
     for fields, options in (("temperature=0.8 top-k=50 top-p=0.9 seed=7", ("-T", "0.8", "--top-k", "50", "--top-p", "0.9", "--seed", "7")),
                             ("sampler=chain temperature=1.5", ("--sampler", "chain", "-T", "1.5")),
+                            ("gc=40-60 avoid=GAATTC,GGTCTC constraint=WWNNS", ("--gc", "40-60", "--avoid", "GAATTC,GGTCTC", "--constraint", "WWNNS")),
                             ("sampler=marginal greedy", ("--sampler", "marginal", "--greedy"))):
         directory = compiled("draw", uses="CARBON_USES_MODEL | CARBON_READS_INPUTS", finish=DRAW % fields)
         text = ok("generate", "-m", model(), "-l", "31", *options, fasta).text
@@ -550,7 +552,7 @@ def the_engine_generates_as_carbon_generate():
             expect_equal([tuple(line.split("\t")) for line in result.lines()], wanted, "%s %s; %s" % (fields, small, result.err))
     for fields, words in (("sampler=best", "kmer, marginal or chain"), ("temperature=0", "temperature 0"), ("top-p=0", "top-p 0"),
                           ("top-k=0", "from 1 to 4096"), ("sampler=chain top-k=5", "4 bases"), ("seed=-1", "seed '-1'"),
-                          ("greedy=no", "takes no value"), ("kmer", "no setting")):
+                          ("greedy=no", "takes no value"), ("kmer", "no setting"), ("length=6", "no setting"), ("gc=60-40", "gc")):
         directory = compiled("draw", uses="CARBON_USES_MODEL | CARBON_READS_INPUTS", finish=DRAW % fields)
         expect_failure(run(directory, "+draw", "-m", model(), fasta), words)
 
