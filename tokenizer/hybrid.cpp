@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "tokenizer/added_tokens.hpp"
 #include "tokenizer/letter_text.hpp"
@@ -88,7 +87,7 @@ std::string dna_text(uint32_t id, const TokenLayout& layout) {
   if (layout.first == 0)
     throw Error("tokenize",
                 where + " cannot be encoded: this model's vocabulary has DNA tokens only; remove the text");
-  throw Error("tokenize", where + " " + kNeedFiles, {AdviceTopic::tokenizer});
+  throw Error("tokenize", where + " " + kNeedFiles, {"give them with {--tokenizer} PATH"});
 }
 
 /// Encodes text without BPE files: only the added tokens of the released layout are known, other text is an
@@ -115,7 +114,8 @@ std::string decode_without_files(const std::vector<uint32_t>& ids, bool skip_spe
     if (id >= layout.vocab_size) continue;
     const AddedToken* token = added.find(id);
     if (token == nullptr)
-      throw Error("detokenize", "text id " + std::to_string(id) + " " + kNeedFiles, {AdviceTopic::tokenizer});
+      throw Error("detokenize", "text id " + std::to_string(id) + " " + kNeedFiles,
+                  {"give them with {--tokenizer} PATH"});
     if (!skip_special || !token->special) text += token->text;
   }
   return text;

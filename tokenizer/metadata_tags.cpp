@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon {
@@ -150,7 +149,7 @@ std::string token_text(const MetadataNames& names, const SpeciesTag* species, co
     throw Error("metadata_text",
                 "a model of the family " + std::string(family) +
                     " has a token for each species and gene type, so there is no grammar to choose",
-                {AdviceTopic::no_tag_grammar});
+                {"leave out {--tag-grammar}"});
   if (gene && gene->token.empty())
     throw Error("metadata_text", "a model of the family " + std::string(family) +
                                      " has no token for the gene type " + std::string(gene->name));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "tokenizer/unicode.hpp"
@@ -83,7 +82,7 @@ std::vector<uint32_t> metadata_token_ids(std::string_view text, const TokenLayou
                   "the metadata of the family " + std::string(family.name) +
                       " consists of single tokens, and '" + printable(text) +
                       "' does not begin with one of them: " + metadata_names(family),
-                  {AdviceTopic::prefix});
+                  {"correct {--prefix}"});
     ids.push_back(id);
     text.remove_prefix(family.tokens[static_cast<size_t>(token)].size());
   }
@@ -97,7 +96,7 @@ void check_no_dna_tags(bool asked, const TokenLayout& layout) {
               "a model of the family " + std::string(family.name) +
                   " has no <dna> tags to add: its whole text is DNA, and a sequence begins with " +
                   std::string(family.begin_tag),
-              {AdviceTopic::no_dna_tags});
+              {"leave out {--auto-dna-tags}"});
 }
 
 }  // namespace carbon

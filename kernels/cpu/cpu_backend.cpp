@@ -21,7 +21,6 @@
 #include "kernels/cpu/cpu_tasks.hpp"
 #include "kernels/cpu/cpu_weight.hpp"
 #include "kernels/ops.hpp"
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/thread_pool.hpp"
 
@@ -162,9 +161,10 @@ CpuBackend::CpuBackend(const ops::CpuOptions& options)
       pool_(options.threads) {
   if (dtype_ == DType::f16)
     throw Error("make_cpu_backend", "the CPU backend cannot compute in f16, only in bf16 or f32",
-                {AdviceTopic::dtype});
+                {"use {--dtype} bf16, f32 or int8"});
   if (int8_ && dtype_ != DType::bf16)
-    throw Error("make_cpu_backend", "products of int8 go with activations in bf16", {AdviceTopic::dtype});
+    throw Error("make_cpu_backend", "products of int8 go with activations in bf16",
+                {"use {--dtype} bf16, f32 or int8"});
   if (options.threads < 1)
     throw Error("make_cpu_backend",
                 std::to_string(options.threads) + " threads were asked for; at least 1 is needed");

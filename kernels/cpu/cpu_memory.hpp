@@ -10,7 +10,6 @@
 #include <memory>
 #include <string>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon::cpu {
@@ -36,7 +35,7 @@ inline Memory allocate_aligned(const char* function, size_t bytes) {
     throw OutOfMemory(function,
                       "out of memory: could not allocate " + std::to_string(bytes) +
                           " bytes; use a smaller batch or model, or a machine with more memory",
-                      {AdviceTopic::batch_tokens});
+                      {"a smaller {--batch-tokens} needs less memory"});
   return Memory(p);
 }
 

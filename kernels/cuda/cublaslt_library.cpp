@@ -5,7 +5,6 @@
 
 #include <string>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon::cuda {
@@ -21,7 +20,7 @@ constexpr const char* kFile = "libcublasLt.so." CARBON_TEXT_OF(CUBLAS_VER_MAJOR)
               problem + "; install cuBLASLt " + kMajor + " (NVIDIA's package libcublas of CUDA " + kMajor +
                   ", or nvidia-cublas of PyPI) and name its folder in LD_LIBRARY_PATH, or set "
                   "CARBON_CUDA_LIBRARY=0: carbon's own kernels are slower, with other last digits",
-              {AdviceTopic::device_cpu});
+              {"or use {--device} cpu"});
 }
 
 /// By the loader's search: LD_LIBRARY_PATH, CUDA_RPATH of the Makefile, the system's folders. Never closed,

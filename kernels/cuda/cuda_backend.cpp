@@ -5,7 +5,6 @@
 // host wait. A backend may be called by one thread at a time; backends of different devices may be called by
 // different threads at the same time.
 #include "kernels/cuda/cuda_backend.hpp"
-#include "src/base/advice_topics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -25,6 +24,7 @@
 #include "kernels/cuda/status.hpp"
 #include "kernels/cuda/switches.hpp"
 #include "kernels/cuda/weight.hpp"
+#include "src/base/error.hpp"
 #include "src/base/letters.hpp"
 
 namespace carbon::cuda {
@@ -137,7 +137,7 @@ class CudaBackend final : public ops::Backend {
 DType checked_type(const ops::CudaOptions& options) {
   if (options.dtype == DType::f16)
     throw Error("make_cuda_backend", "the CUDA backend cannot compute in f16, only in bf16 or f32",
-                {AdviceTopic::dtype});
+                {"use {--dtype} bf16, f32 or int8"});
   return options.dtype;
 }
 

@@ -1,10 +1,11 @@
 #include "kernels/cuda/device.hpp"
-#include "src/base/advice_topics.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "kernels/cuda/status.hpp"
+
+#include "src/base/error.hpp"
 
 namespace carbon::cuda {
 namespace {
@@ -38,15 +39,15 @@ int count_devices() {
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status == cudaErrorInsufficientDriver)
     throw Error("cuda", "no NVIDIA driver, or one too old for this carbon; install or update it",
-                {AdviceTopic::device_cpu});
+                {"or use {--device} cpu"});
   if (status == cudaErrorNoDevice || (status == cudaSuccess && count == 0))
     throw Error("cuda", "the NVIDIA driver finds no GPU (is CUDA_VISIBLE_DEVICES set?)",
-                {AdviceTopic::device_cpu});
+                {"or use {--device} cpu"});
   if (status != cudaSuccess)
     throw Error("cuda",
                 std::string("the NVIDIA driver does not work: ") + cudaGetErrorString(status) + " (" +
                     cudaGetErrorName(status) + "); see nvidia-smi",
-                {AdviceTopic::device_cpu});
+                {"or use {--device} cpu"});
   return count;
 }
 
@@ -68,7 +69,8 @@ Device::Device(int index) : index_(index) {
                 "GPU " + std::to_string(index) + " (" + properties.name + ", sm_" +
                     std::to_string(capability_) +
                     ") is of a kind for which this carbon was not built, only for " + compiled_kinds(),
-                {AdviceTopic::cuda_arch, {std::to_string(capability_)}});
+                {"build carbon with ./configure --with-cuda-arch={0}, or use {--device} cpu",
+                 {std::to_string(capability_)}});
   int shared = 0;
   check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, index),
         "asking for the shared memory of a block");

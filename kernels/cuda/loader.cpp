@@ -7,7 +7,6 @@
 
 #include "backend_stamp.h"  // written by the Makefile: CARBON_BACKEND_STAMP
 #include "kernels/cuda/library.hpp"
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/installed.hpp"
 #include "src/base/program_folder.hpp"
@@ -32,7 +31,7 @@ std::string find_library() {
     searched += (searched.empty() ? "" : " and no ") + path;
   }
   throw Error("cuda", "no " + searched + ": this carbon was built without CUDA; build it where nvcc is found",
-              {AdviceTopic::device_cpu});
+              {"or use {--device} cpu"});
 }
 
 // The library is never closed, because backends and exceptions from it may exist until the end of the
@@ -46,18 +45,18 @@ const Library& load_library() {
     throw Error(
         "cuda",
         "cannot load " + path + ": " + (why != nullptr ? why : "no reason given") + "; reinstall carbon",
-        {AdviceTopic::device_cpu});
+        {"or use {--device} cpu"});
   }
   const auto stamp = reinterpret_cast<StampFunction>(dlsym(handle, "carbon_cuda_stamp"));
   const auto library = reinterpret_cast<LibraryFunction>(dlsym(handle, "carbon_cuda_library"));
   if (stamp == nullptr || library == nullptr)
     throw Error("cuda", path + " is not a CUDA backend of carbon; reinstall carbon",
-                {AdviceTopic::device_cpu});
+                {"or use {--device} cpu"});
   if (const std::string built = stamp(); built != CARBON_BACKEND_STAMP)
     throw Error("cuda",
                 path + " was built with another carbon (" + built +
                     ", this is " CARBON_BACKEND_STAMP "); install both from one build",
-                {AdviceTopic::device_cpu});
+                {"or use {--device} cpu"});
   return *library();
 }
 

@@ -5,7 +5,6 @@
 
 #include <string>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon::cuda {
@@ -18,7 +17,7 @@ inline void check(cudaError_t status, const char* what) {
       std::string(what) + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")";
   if (status == cudaErrorMemoryAllocation)
     throw OutOfMemory("cuda", text + "; use a smaller batch or a device with more memory",
-                      {AdviceTopic::batch_tokens});
+                      {"a smaller {--batch-tokens} needs less memory"});
   throw Error("cuda", text);
 }
 

@@ -58,14 +58,14 @@ NamedVerb::NamedVerb(const std::string& name, const OpenModel& model, const Fiel
     : NamedVerb(known_verb(name), model, options, Door::library, nullptr,
                 [&log = model.log()](const std::string& note) { log.info("carbon", note); }) {}
 
-NamedVerb::NamedVerb(const VerbEntry& chosen, const OpenModel& model, const Fields& options, Door door,
+NamedVerb::NamedVerb(const VerbEntry& entry, const OpenModel& model, const Fields& options, Door door,
                      SharedReference* reference, std::function<void(const std::string&)> note)
-    : entry(&chosen) {
-  or_code(CARBON_E_MODEL, [&] { check_use(model.served().model().checkpoint(), entry->use); });
+    : inputs(entry.inputs) {
+  or_code(CARBON_E_MODEL, [&] { check_use(model.served().model().checkpoint(), entry.use); });
   Log& log = model.log();
   const VerbContext context{model.served(), reference, std::move(note),
                             [&log](const std::string& advice) { log.warning("carbon", advice); }, log};
-  verb = or_code(CARBON_E_SETTING, [&] { return make_verb(*entry, context, options, door); });
+  verb = or_code(CARBON_E_SETTING, [&] { return make_verb(entry, context, options, door); });
 }
 
 Call::Call(std::shared_ptr<OpenModel> model, NamedVerb verb)
@@ -90,7 +90,7 @@ int Call::add(std::string_view text) {
   if (ended_) throw Problem(CARBON_E_ARGUMENT, "carbon_call_end() has said that no more inputs come");
   run_waiting();
   if (!waiting_.empty()) return CARBON_E_AGAIN;
-  const std::string name = verb_.entry->inputs + ("[" + std::to_string(added_) + "]");
+  const std::string name = verb_.inputs + ("[" + std::to_string(added_) + "]");
   or_code(CARBON_E_INPUT,
           [&] { plan([&](const Emit& emit) { verb_.verb->add(added_, name, text, emit); }); });
   ++added_;

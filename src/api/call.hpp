@@ -28,7 +28,7 @@ struct NamedVerb {
   /// The same for the library. Throws Problem, also for a name that no verb has.
   NamedVerb(const std::string& name, const OpenModel& model, const Fields& options);
 
-  const VerbEntry* entry;
+  std::string inputs;  // what messages call them, in the plural
   std::unique_ptr<Verb> verb;
 };
 

@@ -38,11 +38,11 @@ Problem problem_of(const std::exception_ptr& thrown, int otherwise) {
   } catch (const OutOfMemory& error) {
     return {CARBON_E_MEMORY, error.what()};
   } catch (const SettingError& error) {
-    return {CARBON_E_SETTING, error.what()};
+    return {CARBON_E_SETTING, told_at(Door::library, error)};
   } catch (const InputError& error) {
     return {CARBON_E_INPUT, error.what()};
   } catch (const Error& error) {
-    return {otherwise, error.what()};
+    return {otherwise, told_at(Door::library, error)};
   } catch (const std::exception& error) {
     return {CARBON_E_FAILED, error.what()};
   } catch (...) {

@@ -1,12 +1,12 @@
 // The one exception type of the program.
 //
-// A message says what went wrong, where (file, line, contig:pos, tensor) and which values would work. It
-// names no command-line option, because the library does not know who calls it. Where an option would help,
-// the Error carries an Advice, and the command line adds the sentence (src/cli/advice.hpp). main() catches
-// the Error once, prints `[E::function] message; advice` and exits with status 1. Nothing else in the program
-// calls exit().
+// A message says what went wrong, where (file, line, contig:pos, tensor) and which values would work. Where
+// an option or a setting would help, the Error carries an Advice beside it: the library does not know who
+// calls it, and each door writes options as its users do. main() catches the Error once, prints
+// `[E::function] message; advice` and exits with status 1. Nothing else in the program calls exit().
 #pragma once
 
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -14,15 +14,17 @@
 
 namespace carbon {
 
-/// Which help there is: advice_topics.hpp, apart from here so that a new one does not compile everything
-/// anew.
-enum class AdviceTopic : int;
-
-/// What the user could do about an Error, as data that a program can turn into a sentence in its own terms.
+/// What the user could do, without a full stop: "set it with {--window}". {--NAME} and {-N} stand for an
+/// option, {0} and {1} for the values.
 struct Advice {
-  AdviceTopic topic{};
-  std::vector<std::string> values = {};  // what the sentence names, in the order that the topic defines
+  std::string text;
+  std::vector<std::string> values = {};
 
+  /// The words in which `write` gives each option. None if it gives "" for one of them: the advice does not
+  /// help whoever lacks it.
+  std::string words(const std::function<std::string(const std::string& option)>& write) const;
+  /// The same with options as the command line has them.
+  std::string for_commands() const;
   bool operator==(const Advice&) const = default;
 };
 

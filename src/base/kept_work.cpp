@@ -1,6 +1,6 @@
 #include "src/base/kept_work.hpp"
 
-#include "src/base/advice_topics.hpp"
+#include "src/base/error.hpp"
 
 namespace carbon {
 
@@ -11,7 +11,8 @@ void say_finishing(const KeptWork& kept) {
 void run_keeping(const KeptWork& kept, const std::function<void()>& work) {
   const auto warn = [&] {
     if (const std::string path = kept.saved_in(); !path.empty())
-      kept.log.warning(kept.command, "what was computed is kept", {AdviceTopic::resume, {path}});
+      kept.log.warning(kept.command, "what was computed is kept",
+                       {"continue with {--resume}, from {0}", {path}});
   };
   try {
     work();
@@ -20,12 +21,12 @@ void run_keeping(const KeptWork& kept, const std::function<void()>& work) {
   } catch (const Error& error) {
     const std::string path = kept.saved_in();
     if (path.empty()) throw;
-    if (error.advice().topic != AdviceTopic::none) {
+    if (!error.advice().text.empty()) {
       warn();
       throw;
     }
     throw Error(error.function(), std::string(error.what()) + "; what was computed is kept",
-                {AdviceTopic::resume, {path}});
+                {"continue with {--resume}, from {0}", {path}});
   } catch (...) {
     warn();
     throw;

@@ -4,7 +4,6 @@
 #include <functional>
 #include <string>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/log.hpp"
 
@@ -14,7 +13,8 @@ namespace carbon {
 /// input, and the advice is to discard it.
 class OtherInput : public Error {
  public:
-  explicit OtherInput(const std::string& message) : Error("resume", message, {AdviceTopic::restart}) {}
+  explicit OtherInput(const std::string& message)
+      : Error("resume", message, {"or discard it with {--restart}"}) {}
 };
 
 /// A run whose work an error does not lose.

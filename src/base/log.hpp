@@ -4,8 +4,7 @@
 // service or nothing. Options and constructors take a Log, which outlives what it is handed to. Without one
 // they use silent_log(). The output of a command never goes through here.
 //
-// The library names no option of the command line. Errors and warnings may carry an Advice instead, which the
-// implementation of the log puts into words.
+// Errors and warnings may carry an Advice, whose options the implementation of the log writes.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <string_view>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon {
@@ -27,7 +26,7 @@ Shard parse_shard(const std::string& text) {
   if (shard.index == 0 || shard.count == 0 || shard.index > shard.count)
     throw Error("parse_shard",
                 "'" + text + "' does not name a share: expected I/N with I from 1 to N, e.g. 1/10",
-                {AdviceTopic::shard});
+                {"correct {--shard}"});
   return shard;
 }
 

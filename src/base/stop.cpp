@@ -1,6 +1,5 @@
 #include "src/base/stop.hpp"
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon {
@@ -28,7 +27,7 @@ void end_early(StopRequests& stop, const EarlyEnd& run, Log& log) {
                    : run.save_point.empty()
                        ? "; the output is not complete"
                        : "; nothing is kept, because a run can be continued only from " + run.save_point),
-              saved ? Advice{AdviceTopic::resume, {saved_in}} : Advice{});
+              saved ? Advice{"continue with {--resume}, from {0}", {saved_in}} : Advice{});
   stop.end();
 }
 

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "kernels/cpu/cpu_limits.hpp"
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/memory.hpp"
 #include "src/base/numbers.hpp"
@@ -85,7 +84,7 @@ void check_synthetic_memory(const BenchOptions& options, uint64_t available) {
     throw Error("bench",
                 "a model of shape " + options.synthetic + " takes about " + in_gib(needed) +
                     " of memory, but only " + in_gib(available) + " are available; end other programs",
-                {AdviceTopic::synthetic});
+                {"or choose a smaller shape with {--synthetic}"});
 }
 
 void run_bench(const BenchOptions& options) {

@@ -6,7 +6,6 @@
 #include <optional>
 #include <string_view>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/random.hpp"
 #include "src/base/stopwatch.hpp"
@@ -248,14 +247,14 @@ BenchSizes complete_bench_sizes(BenchSizes sizes, const ModelConfig& config) {
                 "a window of " + std::to_string(sizes.prompt) +
                     " tokens does not fit the model's context; the largest that fits has " +
                     std::to_string(largest) + " tokens",
-                {AdviceTopic::prompt_tokens});
+                {"set it with {-p}"});
   const size_t most_steps = config.max_positions - 1;  // what begins the sequence takes one position
   if (sizes.steps > most_steps)
     throw Error("bench",
                 std::to_string(sizes.steps) +
                     " new tokens do not fit the model's context; the largest number that fits is " +
                     std::to_string(most_steps),
-                {AdviceTopic::new_tokens});
+                {"set it with {-n}"});
   return sizes;
 }
 

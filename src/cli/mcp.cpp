@@ -25,21 +25,26 @@ constexpr int kParseError = -32700, kInvalidRequest = -32600, kNoMethod = -32601
 constexpr const char* kVersions[] = {"2025-11-25", "2025-06-18"};
 constexpr size_t kLongestLine = size_t{256} << 20, kMostCalls = 64;
 
+// Why a request is not answered with a result.
+struct Refusal {
+  int code;
+  std::string text;
+};
+
 class McpSession {
  public:
   McpSession(McpTools& tools, std::ostream& out) : tools_(tools), out_(out) {}
 
   void take(const std::string& line) {
-    json message;
+    json id;  // null until it is known
     try {
-      message = parse_json(line, "the message");
-    } catch (const Error& problem) {
-      return error(nullptr, kParseError, problem.what());
-    }
-    try {
-      handle(message);
+      handle(parse_json(line, "the message"), id);
+    } catch (const Refusal& refusal) {
+      error(id, refusal.code, refusal.text);
     } catch (const json::exception&) {
-      error(nullptr, kInvalidRequest, "a member of the message has another type than it must have");
+      error(id, kInvalidParameters, "a member of the message has another type than it must have");
+    } catch (const Error& problem) {
+      error(id, kParseError, problem.what());
     }
   }
 
@@ -58,21 +63,23 @@ class McpSession {
     bool done = false;
   };
 
-  void handle(const json& message) {
-    const json id = message.value("id", json());
-    if (message.value("jsonrpc", json()) != "2.0")
-      return error(nullptr, kInvalidRequest, "a message must be an object with \"jsonrpc\": \"2.0\"");
+  void handle(const json& message, json& id) {
+    if (!message.is_object() || message.value("jsonrpc", json()) != "2.0")
+      throw Refusal{kInvalidRequest, "a message must be an object with \"jsonrpc\": \"2.0\""};
     if (!message.contains("method")) return;  // an answer, where nothing was asked
+    const json parameters = message.value("params", json::object()), asked_as = message.value("id", json());
+    const bool is_request = message.contains("id");
+    if (is_request && !asked_as.is_string() && !asked_as.is_number_integer())
+      throw Refusal{kInvalidRequest, "id must be a text or a whole number"};
+    id = asked_as;
+    if (!message["method"].is_string()) throw Refusal{kInvalidRequest, "method must be a text"};
     const std::string method = message["method"].get<std::string>();
-    const json parameters = message.value("params", json::object());
-    if (method == "notifications/cancelled") return cancel(parameters);
-    if (!message.contains("id")) return;  // another notification
-    if (!id.is_string() && !id.is_number_integer())
-      return error(nullptr, kInvalidRequest, "id must be a text or a whole number");
+    if (method == "notifications/cancelled" && parameters.is_object()) cancel(parameters);
+    if (!is_request) return;
     if (method == "ping") return result(id, ordered_json::object());
     if (method == "tools/list") return result(id, {{"tools", tools_.list()}});
     if (method == "tools/call") return begin(id, parameters);
-    if (method != "initialize") return error(id, kNoMethod, "there is no method " + printable(method));
+    if (method != "initialize") throw Refusal{kNoMethod, "there is no method " + printable(method)};
     const std::string asked = parameters.value("protocolVersion", std::string());
     const bool known = std::find(std::begin(kVersions), std::end(kVersions), asked) != std::end(kVersions);
     result(id, {{"protocolVersion", known ? asked : kVersions[0]},
@@ -88,12 +95,14 @@ class McpSession {
     const std::string name = parameters.value("name", std::string()), key = id.dump();
     const json arguments = parameters.value("arguments", json::object());
     const json token = parameters.value("_meta", json::object()).value("progressToken", json());
-    if (!tools_.has(name)) return error(id, kInvalidParameters, "there is no tool '" + printable(name) + "'");
+    if (!tools_.has(name)) throw Refusal{kInvalidParameters, "there is no tool '" + printable(name) + "'"};
+    if (!token.is_null() && !token.is_string() && !token.is_number_integer())
+      throw Refusal{kInvalidParameters, "progressToken must be a text or a whole number"};
     join_done();
     const std::lock_guard lock(mutex_);
-    if (active_.contains(key)) return error(id, kInvalidRequest, "a call with this id runs");
+    if (active_.contains(key)) throw Refusal{kInvalidRequest, "a call with this id runs"};
     if (running_ >= kMostCalls)
-      return error(id, kInvalidRequest, std::to_string(kMostCalls) + " calls run; wait for one of them");
+      throw Refusal{kInvalidRequest, std::to_string(kMostCalls) + " calls run; wait for one of them"};
     Active& call = active_[key];
     call.run = std::make_shared<ToolRun>();
     if (!token.is_null())

@@ -40,7 +40,7 @@ class McpTools {
   nlohmann::ordered_json of_region(const Fields& arguments);
   std::vector<std::string> read_inputs(const std::string& field, const Fields& arguments) const;
   std::string readable(const std::string& path) const;
-  nlohmann::ordered_json value_of(const Array& array, const std::string& tool);
+  std::string new_file(const std::string& tool);
 
   std::shared_ptr<api::OpenModel> model_;
   std::unique_ptr<SharedReference> reference_;  // null: there is none

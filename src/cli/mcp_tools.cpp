@@ -18,7 +18,7 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 // What an answer holds itself: a conversation is no place for more.
-constexpr size_t kMostNumbers = 200, kMostLetters = 10'000, kMostLines = 50;
+constexpr size_t kMostNumbers = 200, kMostLetters = 10'000, kMostResults = 1'000, kMostLines = 50;
 constexpr const char* kRegionHelp = "such as chr17:43094600-43094700";
 
 // What the inputs of a verb are called here.
@@ -33,7 +33,7 @@ std::string line_of(const ordered_json& result) {
   for (const auto& [name, value] : result.items()) {
     line += (line.empty() ? "" : ", ") + name + " ";
     if (value.is_array()) line += "(a list of " + std::to_string(value.size()) + ")";
-    if (value.is_object()) line += "in " + value.value("file", std::string("structuredContent"));
+    if (value.is_object()) line += "in the file";
     if (!value.is_structured()) line += value.is_string() ? value.get<std::string>() : value.dump();
   }
   return line;
@@ -48,6 +48,76 @@ ordered_json as_result(std::string text, ordered_json content) {
 ordered_json as_error(const std::string& text) {
   return {{"content", {{{"type", "text"}, {"text", text}}}}, {"isError", true}};
 }
+
+// The bases of a region have a contig and a place on it, counted from 1.
+Result placed(Result result) {
+  for (Array& array : result) {
+    if (array.name() == "contig") array = {"chrom", std::get<std::string>(array.data())};
+    if (array.name() == "begin") array = {"pos", std::get<std::vector<int64_t>>(array.data()).front() + 1};
+  }
+  return result;
+}
+
+// What an answer holds of the results of a call. If that is not everything, all of them go into a file.
+class ResultList {
+ public:
+  explicit ResultList(std::function<std::string()> new_file) : new_file_(std::move(new_file)) {}
+
+  void add(const Result& result) {
+    ordered_json one = ordered_json::object();
+    text_ += text_.empty() && !file_ ? "[{" : ",\n{";
+    for (const Array& array : result) {
+      const std::string name(array.name());
+      std::string value;
+      append_json(array, value);
+      text_ += (text_.back() == '{' ? "\"" : ",\"") + name + "\":" + value;
+      if (has_room(array)) {
+        one[name] = ordered_json::parse(value);
+      } else {
+        one[name] = {{"shape", array.shape()}};
+      }
+    }
+    text_ += '}';
+    if (held_.size() < kMostResults) held_.push_back(std::move(one));
+    whole_ = whole_ && ++results_ <= kMostResults;
+    if (!whole_) write();
+  }
+  size_t size() const { return results_; }
+  /// Adds them to the answer. Returns the path of the file, "" if there is none.
+  std::string finish(ordered_json& content) {
+    content["results"] = std::move(held_);
+    if (!file_) return "";
+    text_ = "]\n";
+    write();
+    file_->close();
+    content["file"] = path_;
+    return path_;
+  }
+
+ private:
+  bool has_room(const Array& array) {
+    size_t count = array.shape().empty() ? 0 : 1;
+    for (const int64_t length : array.shape()) count *= static_cast<size_t>(length);
+    const bool is_text = std::holds_alternative<std::string>(array.data());
+    size_t& room = is_text ? letters_ : numbers_;
+    const bool fits = count <= room;
+    room -= fits ? count : 0;
+    whole_ = whole_ && fits;
+    return fits;
+  }
+  void write() {
+    if (!file_) file_.emplace(path_ = new_file_());
+    file_->write(text_);
+    text_.clear();
+  }
+
+  const std::function<std::string()> new_file_;
+  ordered_json held_ = ordered_json::array();
+  size_t numbers_ = kMostNumbers, letters_ = kMostLetters, results_ = 0;
+  bool whole_ = true;
+  std::string text_, path_;  // not written yet; of the file
+  std::optional<TextOutput> file_;
+};
 
 }  // namespace
 
@@ -102,7 +172,8 @@ std::string McpTools::readable(const std::string& path) const {
   std::error_code problem;
   const std::filesystem::path full = std::filesystem::canonical(std::filesystem::path(root_) / path, problem);
   const std::filesystem::path below = full.lexically_relative(root_);
-  if (problem || below.empty() || *below.begin() == ".." || !std::filesystem::is_regular_file(full))
+  if (problem || path.find('\0') != std::string::npos || below.empty() || *below.begin() == ".." ||
+      !std::filesystem::is_regular_file(full))
     throw Error("mcp",
                 "there is no file " + printable(path) + " below " + root_ + ", where files may be read");
   return full.string();
@@ -110,7 +181,7 @@ std::string McpTools::readable(const std::string& path) const {
 
 std::vector<std::string> McpTools::read_inputs(const std::string& field, const Fields& arguments) const {
   std::vector<std::string> inputs;
-  if (arguments.has("fasta_file")) {
+  if (field != "variants" && arguments.has("fasta_file")) {
     if (arguments.has(field)) arguments.fail("fasta_file", "cannot be used with " + field);
     FastaReader reader(readable(arguments.required_text("fasta_file")), program_log());
     for (FastaRecord record; reader.next(record);) inputs.push_back(record.sequence);
@@ -126,34 +197,23 @@ std::vector<std::string> McpTools::read_inputs(const std::string& field, const F
   return inputs;
 }
 
-// An array as it stands in an answer, or the file that it has been written to.
-ordered_json McpTools::value_of(const Array& array, const std::string& tool) {
-  std::string text;
-  append_json(array, text);
-  size_t values = 1;
-  for (const int64_t length : array.shape()) values *= static_cast<size_t>(length);
-  if (values <= (std::holds_alternative<std::string>(array.data()) ? kMostLetters : kMostNumbers))
-    return ordered_json::parse(text);
-  const std::string name(array.name());
+// Nothing that is there is replaced.
+std::string McpTools::new_file(const std::string& tool) {
   if (root_.empty())
     throw Error("mcp",
-                name + " has " + std::to_string(values) +
-                    " values, more than an answer holds: ask for fewer, or start carbon mcp with --root "
-                    "DIR, and they go into a file there");
-  std::string path;
-  do {  // nothing that is there is replaced
-    path = root_ + "/carbon-" + tool + "-" + name + "-" + std::to_string(++files_) + ".json";
-  } while (std::filesystem::exists(std::filesystem::symlink_status(path)));
-  TextOutput file(path);
-  file.write(text + "\n");
-  file.close();
-  return {{"file", path}, {"shape", array.shape()}};
+                "the results are more than an answer holds: ask for fewer, or start "
+                "carbon mcp with --root DIR, and they go into a file there");
+  for (;;) {
+    const std::string path = root_ + "/carbon-" + tool + "-" + std::to_string(++files_) + ".json";
+    if (!std::filesystem::exists(std::filesystem::symlink_status(path))) return path;
+  }
 }
 
 ordered_json McpTools::of_verb(const VerbEntry& verb, const Fields& arguments, ToolRun& run) {
-  const bool regions = reference_ && arguments.has("regions");
+  const std::string name = verb.name;
+  const bool regions = name == "scan" && reference_ && arguments.has("regions");
   const std::vector<std::string> inputs = read_inputs(regions ? "regions" : inputs_of(verb), arguments);
-  const bool on_reference = regions || (verb.name == std::string("variants") && !arguments.has("sequence"));
+  const bool on_reference = regions || (name == "variants" && !arguments.has("sequence"));
   std::string notes;
   api::NamedVerb named(verb, *model_, arguments, Door::mcp, on_reference ? reference_.get() : nullptr,
                        [&](const std::string& note) { notes += note + "\n"; });
@@ -161,23 +221,25 @@ ordered_json McpTools::of_verb(const VerbEntry& verb, const Fields& arguments, T
   ordered_json content = {{"model", {{"name", about["name"]}, {"sha256", about["sha256"]}}},
                           {"units", verb.units}};
   if (const auto labels = named.verb->labels(); !labels.empty()) content["labels"] = labels;
-  ordered_json& results = content["results"] = ordered_json::array();
+  ResultList results([&] { return new_file(name); });
+  named.inputs = regions ? "regions" : inputs_of(verb);
   api::Call call(model_, std::move(named));
-  call.compute(inputs, run.cancelled, run.progress, [&](const Result& result) {
-    ordered_json& one = results.emplace_back(ordered_json::object());
-    for (const Array& array : result) one[std::string(array.name())] = value_of(array, verb.name);
-  });
+  call.compute(inputs, run.cancelled, run.progress,
+               [&](const Result& result) { results.add(regions ? placed(result) : result); });
+  const std::string file = results.finish(content);
   std::string text = "model " + model_->served().name() + ", SHA-256 " + about["sha256"].get<std::string>() +
                      "; " + verb.units + "\n" + notes;
   if (about["demonstration"] == true) {
     content["warning"] = "this model is for demonstration: its numbers say nothing about biology";
     text += content["warning"].get<std::string>() + "\n";
   }
+  if (!file.empty()) text += "all results are in " + file + "\n";
   const auto lines = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
-  const size_t shown = std::min(results.size(), kMostLines - std::min(lines + 1, kMostLines));
-  for (size_t i = 0; i < shown; ++i) text += std::to_string(i) + ": " + line_of(results[i]) + "\n";
+  const size_t shown = std::min(content["results"].size(), kMostLines - std::min(lines + 1, kMostLines));
+  for (size_t i = 0; i < shown; ++i) text += std::to_string(i) + ": " + line_of(content["results"][i]) + "\n";
   if (shown < results.size())
-    text += std::to_string(results.size() - shown) + " more results are in structuredContent\n";
+    text += std::to_string(results.size() - shown) + " more results are in " +
+            (file.empty() ? "structuredContent" : "the file") + "\n";
   return as_result(std::move(text), std::move(content));
 }
 
@@ -188,9 +250,15 @@ ordered_json McpTools::of_region(const Fields& arguments) {
   if (selection.regions.empty()) arguments.fail("region", "is empty; expected a region such as chr1:100-200");
   ordered_json content;
   reference_->read([&](const IndexedFasta& fasta) {
-    const ScanPiece piece = selected_pieces(fasta, selection).front();
-    content = {{"chrom", piece.contig}, {"pos", piece.begin + 1}};
-    content["bases"] = value_of({"bases", fasta.fetch(piece.contig, piece.begin, piece.end)}, "reference");
+    const std::vector<ScanPiece> pieces = selected_pieces(fasta, selection);
+    if (pieces.size() != 1) arguments.fail("region", "has several regions; ask for one after the other");
+    const ScanPiece& piece = pieces.front();
+    if (piece.end - piece.begin > static_cast<int64_t>(kMostLetters))
+      arguments.fail("region",
+                     "has more than " + std::to_string(kMostLetters) + " bases; ask for a shorter one");
+    content = {{"chrom", piece.contig},
+               {"pos", piece.begin + 1},
+               {"bases", fasta.fetch(piece.contig, piece.begin, piece.end)}};
   });
   return as_result(line_of(content) + "\n", content);
 }
@@ -208,7 +276,7 @@ ordered_json McpTools::call(const std::string& name, const json& arguments, Tool
     if (run.cancelled) throw;
     return as_error(problem.what());
   } catch (const Error& error) {
-    return as_error(error.what());
+    return as_error(told_at(Door::mcp, error));
   }
 }
 

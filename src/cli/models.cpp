@@ -8,13 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/cpus.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/base/lists.hpp"
 #include "src/base/numbers.hpp"
-#include "src/cli/advice.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
@@ -59,7 +57,7 @@ ModelRow look_at(const ListedModel& model, const ModelsOptions& options) {
     row.advice = e.advice();
     row.summary.reset();
   }
-  const std::string advice = advice_text(row.advice);
+  const std::string advice = row.advice.for_commands();
   if (!advice.empty()) row.model.why += "; " + advice;
   return row;
 }
@@ -161,7 +159,7 @@ int run(const ModelsOptions& options) {
     program_log().warning(
         "models",
         "no models found; carbon does not download models, so fetch one first (for example with hf download)",
-        {AdviceTopic::model});
+        {"choose a model with {-m} DIR, or set CARBON_MODEL"});
   // Of what was asked for by name, all must be models.
   const bool failed = !options.models.empty() &&
                       std::any_of(rows.begin(), rows.end(), [](const ModelRow& row) { return !row.summary; });

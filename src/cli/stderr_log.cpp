@@ -8,8 +8,6 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "src/cli/advice.hpp"
-
 namespace carbon {
 namespace {
 
@@ -38,7 +36,7 @@ Kind kind_of(LogLevel level) {
 }
 
 std::string with_advice(std::string_view text, const Advice& advice) {
-  const std::string words = advice_text(advice);
+  const std::string words = advice.for_commands();
   return std::string(text) + (words.empty() ? "" : "; " + words);
 }
 

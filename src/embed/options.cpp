@@ -2,7 +2,6 @@
 
 #include <climits>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/embed/writer.hpp"
 
@@ -29,7 +28,8 @@ void check_embed_options(const EmbedOptions& options) {
     throw Error("embed",
                 "rows of single 6-mers cannot be averaged over both strands, because the 6-mers of the two "
                 "strands do not match",
-                {AdviceTopic::pool_none_both});
+                {"use {--strand} both with another {--pool}, or {--pool} none with {--strand} + and with "
+                 "{--strand} -"});
   check_embed_output(options);
 }
 

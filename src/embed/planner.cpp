@@ -3,7 +3,6 @@
 #include <cmath>
 #include <utility>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "tokenizer/kmer.hpp"
 
@@ -16,7 +15,7 @@ void check_layer(int layer, size_t layers) {
               "there is no layer " + std::to_string(layer) + ": the model has " + std::to_string(layers) +
                   " layers; expected 1 to " + std::to_string(layers) +
                   ", or -1 for the state after the final norm",
-              {AdviceTopic::layer});
+              {"set it with {--layer}"});
 }
 
 // Returns the rows of a sequence: those of one strand, or the mean of both strands.
@@ -34,7 +33,7 @@ void check_values(const EmbedItem& item, const std::vector<float>& rows, DType t
     if (!std::isfinite(value)) throw not_finite("embed", "hidden state in sequence " + item.name);
     if (type == DType::f16 && !std::isfinite(half_to_float(float_to_half(value))))
       throw Error("embed", "a hidden state of sequence " + item.name + " is too large for f16",
-                  {AdviceTopic::output_f32});
+                  {"use {--dtype-out} f32"});
   }
 }
 

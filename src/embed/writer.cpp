@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/numbers.hpp"
 #include "src/files/file_name.hpp"
@@ -103,8 +102,9 @@ void check_embed_output(const EmbedOptions& options) {
                     "choose with -O tsv, npy or safetensors, and a name that fits");
   if (type == EmbedOutput::tsv) return check_continuable("embed", options.output, options.earlier);
   if (options.earlier == EarlierRun::resume)
-    throw Error("embed", "a matrix cannot be continued", {AdviceTopic::resume_table});
-  check_matrix_output("embed", place_of(options), {AdviceTopic::matrix_file});
+    throw Error("embed", "a matrix cannot be continued",
+                {"write a table with {-O} tsv, or leave out {--resume}"});
+  check_matrix_output("embed", place_of(options), {"name a regular file with {-o}, or use {-O} tsv"});
 }
 
 std::unique_ptr<EmbedWriter> make_embed_writer(const EmbedOptions& options, const SequenceRunInfo& run,

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/cpus.hpp"
 #include "src/base/error.hpp"
 #include "src/model/llama_tensors.hpp"
@@ -51,7 +50,7 @@ std::vector<std::unique_ptr<ops::Backend>> make_backends(const ModelOptions& opt
   }
   if (numbers.int8)
     throw Error("engine", options.device + ": a GPU does not compute in int8 yet, only a CPU does",
-                {AdviceTopic::gpu_dtype});
+                {"use {--device} cpu, or {--dtype} bf16 on a GPU"});
   for (const int gpu : gpus) {
     ops::CudaOptions cuda;
     cuda.dtype = numbers.type;
@@ -63,20 +62,20 @@ std::vector<std::unique_ptr<ops::Backend>> make_backends(const ModelOptions& opt
         "engine",
         "in f32 a GPU computes without its tensor cores, with kernels written for comparison "
         "and not for speed: expect the run to take far longer than in bf16",
-        {AdviceTopic::gpu_bf16});
+        {"use {--dtype} bf16 unless scores in f32 are needed"});
   if (const std::string kind = backends.front()->device_kind(); !kind.starts_with(kCheckedGpu))
     options.log->warning("engine",
                          kind +
                              ": for this kind of GPU the CUDA backend has been checked by emulation only, "
                              "not yet on a card: compare its scores with those of the CPU",
-                         {AdviceTopic::compare_devices});
+                         {"run with {--device} cpu for these"});
   return backends;
 }
 
 std::unique_ptr<ops::Backend> make_backend(const ModelOptions& options, Numbers numbers) {
   if (gpu_numbers(options.device).size() > 1)
     throw Error("engine", options.device + " names several GPUs, but this command uses one GPU",
-                {AdviceTopic::one_gpu});
+                {"name one with {--device}"});
   return std::move(make_backends(options, numbers).front());
 }
 
@@ -86,7 +85,7 @@ Checkpoint open_checkpoint(const ModelOptions& options) {
                         options.rope_scaling, log);
   if (options.dtype == "auto" && decoder_tensors(checkpoint).layers.front().down.dtype == WeightType::q8_0)
     log.info("engine", checkpoint.id() + " has weights of Q8_0, which are widened to f32",
-             {AdviceTopic::int8});
+             {"{--dtype} int8 computes with them as they are"});
   const MetadataChoice& metadata = options.metadata;
   const std::string text =
       metadata.text.empty() ? metadata_text(checkpoint.config().layout, metadata.names) : metadata.text;
@@ -109,7 +108,7 @@ void check_kinds(const ModelOptions& options, std::span<const std::unique_ptr<op
       throw Error("engine",
                   options.device + ": the GPUs are of different kinds, " + first + " and " + kind +
                       ", and a score would depend on which of them computed it",
-                  {AdviceTopic::equal_gpus});
+                  {"name GPUs of one kind with {--device}"});
 }
 
 // Marginals of a short sequence, or the hidden states where there is no output matrix. Computing them uses
@@ -143,7 +142,7 @@ void check_agreement(const ModelOptions& options, LoadedModels& models) {
                   options.device + ": GPU number " + std::to_string(i + 1) +
                       " of this list gives other bits than the first, although both are of one kind; test it "
                       "with make check-gpu",
-                  {AdviceTopic::other_gpu});
+                  {"and leave it out of {--device}"});
 }
 
 // The weights lie in the domains of the threads that packed them, and each thread reads all of them.
@@ -175,7 +174,7 @@ std::vector<int> gpu_numbers(const std::string& device) {
     return Error("engine",
                  "'" + device + "' is not a device: expected auto, cpu, cuda, cuda:N, or cuda:N,N... for " +
                      "several GPUs",
-                 {AdviceTopic::device});
+                 {"correct {--device}"});
   };
   if (!device.starts_with(kPrefix)) throw malformed();
   std::vector<int> numbers;
@@ -186,7 +185,7 @@ std::vector<int> gpu_numbers(const std::string& device) {
     if (problem != std::errc() || number < 0 || (stop != end && *stop != ',')) throw malformed();
     if (std::find(numbers.begin(), numbers.end(), number) != numbers.end())
       throw Error("engine", device + " names GPU " + std::to_string(number) + " twice",
-                  {AdviceTopic::device});
+                  {"correct {--device}"});
     numbers.push_back(number);
     if (stop == end) return numbers;
     at = stop + 1;
@@ -225,7 +224,7 @@ bool LoadedModel::halve_batch() {
   batch_tokens_ = std::max(batch_tokens_ / 2, kLeastBatch);
   const std::string tokens = std::to_string(batch_tokens_);
   log_->warning("engine", "out of memory: going on with batches of at most " + tokens + " new tokens",
-                {AdviceTopic::fewer_batch_tokens, {tokens}});
+                {"{--batch-tokens} {0} avoids the attempt", {tokens}});
   return true;
 }
 

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "src/base/advice_topics.hpp"
+#include "src/base/error.hpp"
 #include "src/base/files.hpp"
 
 namespace carbon {
@@ -36,10 +36,10 @@ LockedFile::LockedFile(std::string path, Log& log, std::optional<SignalCleanup>*
       struct stat opened {
       }, named{};
       if (::fstat(fd_, &opened) != 0 || !S_ISREG(opened.st_mode))
-        fail("not a regular file; move it away", {AdviceTopic::other_output});
+        fail("not a regular file; move it away", {"or name another output with {-o}"});
       locked_ = ::flock(fd_, LOCK_EX | LOCK_NB) == 0;
       if (!locked_ && errno == EWOULDBLOCK)
-        fail("another run is writing this output; wait for it", {AdviceTopic::other_output});
+        fail("another run is writing this output; wait for it", {"or name another output with {-o}"});
       if (!locked_) {
         log.warning("resume", path_ + ": this file system has no locks (" + std::strerror(errno) +
                                   "); make sure that no other run writes the same output");

@@ -15,7 +15,6 @@
 #include <cstring>
 #include <optional>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
 #include "src/files/file_name.hpp"
@@ -48,7 +47,8 @@ std::string base_of(const std::string& path) {
 void check_replaceable(const std::string& path, const std::string& file, const struct stat& info,
                        const char* directory) {
   const auto refuse = [&](const std::string& why) {
-    throw Error("open_output", "cannot replace " + path + ", because " + why, {AdviceTopic::new_output});
+    throw Error("open_output", "cannot replace " + path + ", because " + why,
+                {"name another output with {-o}"});
   };
   struct statx more = {};
   if (statx(AT_FDCWD, file.c_str(), AT_SYMLINK_NOFOLLOW, 0, &more) == 0) {

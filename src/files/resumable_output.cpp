@@ -10,7 +10,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/checksum.hpp"
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
@@ -75,7 +74,7 @@ ResumableOutput::~ResumableOutput() {
 }
 
 void ResumableOutput::fail_mark() const {
-  throw Error("resume", state_path_ + " is damaged", {AdviceTopic::restart});
+  throw Error("resume", state_path_ + " is damaged", {"or discard it with {--restart}"});
 }
 
 // The state that this run continues; none to begin anew.
@@ -85,18 +84,18 @@ std::optional<ResumableOutput::State> ResumableOutput::read_state(const RunIdent
   if (!path_exists(state_path_))
     file_.fail("not the output of an interrupted carbon " + kind_.command + ", which has " + state_path_ +
                    " beside it; move it away",
-               {AdviceTopic::other_output});
+               {"or name another output with {-o}"});
   const nlohmann::json json = read_json_file(state_path_, kLargestState);
   State state;
   std::string theirs;
   uint64_t check = 0;
   try {
     if (json.at(kLayout) != kLayoutNumber)
-      file_.fail("begun by another version of carbon", {AdviceTopic::restart});
+      file_.fail("begun by another version of carbon", {"or discard it with {--restart}"});
     if (json.at("command") != kind_.command)
       file_.fail("begun by carbon " + printable(json.at("command").get<std::string>()) + ", not by carbon " +
                      kind_.command + "; move it away",
-                 {AdviceTopic::other_output});
+                 {"or name another output with {-o}"});
     theirs = json.at("run").dump();
     read_whole(json.at("bytes"), state.bytes);
     read_whole(json.at("end_check"), check);
@@ -112,13 +111,13 @@ std::optional<ResumableOutput::State> ResumableOutput::read_state(const RunIdent
   if (state.bytes == 0) return std::nullopt;
   if (earlier == EarlierRun::refuse)
     file_.fail("holds " + count_of(state.done, kind_.unit) + " of an interrupted run",
-               {AdviceTopic::resume_or_restart});
+               {"continue it with {--resume}, or discard it with {--restart}"});
   if (const std::string differences = identity_differences(theirs, run, state_path_); !differences.empty())
     file_.fail(
         "was started with a different model or options (" + differences + "); use the same ones to resume",
-        {AdviceTopic::restart});
+        {"or discard it with {--restart}"});
   if (file_.size() < state.bytes || end_check(state.bytes) != state.end_check)
-    file_.fail("has lost bytes that were written, as after a power cut", {AdviceTopic::restart});
+    file_.fail("has lost bytes that were written, as after a power cut", {"or discard it with {--restart}"});
   return state;
 }
 

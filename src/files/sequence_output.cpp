@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/checksum.hpp"
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
@@ -56,7 +55,7 @@ void check_continuable(const std::string& command, const std::string& output, Ea
     throw Error(command,
                 "a run whose output is " + (output == "-" ? "standard output" : output) +
                     " cannot be resumed: no partial file is kept for it",
-                {AdviceTopic::resume_file});
+                {"{--resume} needs a regular file: name one with {-o}"});
 }
 
 SequenceOutput::SequenceOutput(const std::string& path, const SequenceRunInfo& run, Log& log)

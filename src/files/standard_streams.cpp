@@ -6,7 +6,6 @@
 
 #include <cerrno>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon {
@@ -55,7 +54,7 @@ void check_data_output(int descriptor, const std::string& function) {
   if (only_for(descriptor, O_RDONLY))
     throw Error(function,
                 name_of(descriptor) + " is closed or can only be read, so no data can be written there",
-                {AdviceTopic::output_file});
+                {"name a file with {-o}"});
   struct stat data = {}, messages = {};
   if (descriptor == STDERR_FILENO || fstat(descriptor, &data) != 0 || fstat(STDERR_FILENO, &messages) != 0)
     return;
@@ -63,7 +62,7 @@ void check_data_output(int descriptor, const std::string& function) {
     throw Error(function,
                 name_of(descriptor) +
                     " and standard error are the same file, so messages would be written among the data",
-                {AdviceTopic::output_file});
+                {"name a file with {-o}"});
 }
 
 void check_data_input(const std::string& path, const std::string& function) {

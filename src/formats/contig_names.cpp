@@ -6,7 +6,6 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/lists.hpp"
 #include "src/files/text_input.hpp"
@@ -80,7 +79,7 @@ std::string ContigNames::find(const std::string& vcf_name, const std::function<b
   const bool has_prefixed = has(prefixed);
   if (has_bare && has_prefixed)
     throw Error("map_contig", vcf_name + " matches both " + bare + " and " + prefixed + " of " + path,
-                {AdviceTopic::contig_map});
+                {"give the right names in pairs with {--chr-map} FILE"});
   return has_prefixed ? prefixed : has_bare ? bare : "";
 }
 
@@ -91,15 +90,18 @@ Advice ContigNames::advice(const std::vector<std::string>& vcf_names,
   const auto has = [&](const std::string& name) { return theirs.contains(name); };
   for (const std::string& name : vcf_names)
     if (!find(name, has, "").empty()) return {};
-  if (std::any_of(vcf_names.begin(), vcf_names.end(), has)) return {AdviceTopic::contig_names_equal};
-  Advice pair = {AdviceTopic::contig_pairs, {vcf_names.front(), fasta_names.front()}};
+  if (std::any_of(vcf_names.begin(), vcf_names.end(), has))
+    return {"the names match without {--unify-chr-names} and {--chr-map}: leave them out"};
+  Advice pair = {"name the pairs in a file (the VCF has {0}, the FASTA {1}) and add {--chr-map} FILE",
+                 {vcf_names.front(), fasta_names.front()}};
   const ContigSpellings spellings(fasta_names);
   for (const std::string& name : vcf_names) {
     const std::string other = spellings.other(name);
     if (other.empty()) continue;
     const size_t ours = spelling_prefix(name), prefix = spelling_prefix(other);
     if (name.substr(ours) == other.substr(prefix))
-      return {AdviceTopic::contig_prefixes, {shown(name.substr(0, ours)), shown(other.substr(0, prefix))}};
+      return {"add {--unify-chr-names} {0},{1}",
+              {shown(name.substr(0, ours)), shown(other.substr(0, prefix))}};
     pair.values = {name, other};
   }
   return pair;
@@ -114,7 +116,7 @@ Respelled respelled(const std::vector<std::string>& names, const std::vector<std
     if (const std::string other = spellings.other(names[i]); !other.empty())
       pairs.push_back(names[i] + " " + other);
   if (pairs.empty()) return {};
-  return {"; " + file + " calls " + and_list(pairs), {AdviceTopic::contig_map}};
+  return {"; " + file + " calls " + and_list(pairs), {"give the right names in pairs with {--chr-map} FILE"}};
 }
 
 }  // namespace carbon

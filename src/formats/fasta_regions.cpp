@@ -4,6 +4,7 @@
 
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
+#include "src/base/json.hpp"
 #include "src/formats/contig_spelling.hpp"
 
 namespace carbon {
@@ -19,7 +20,7 @@ KnownContig contigs_of(const IndexedFasta& fasta) {
 Region place(const WrittenRegion& region, const IndexedFasta& fasta, const std::string& shown) {
   const int64_t length = fasta.length(region.contig);
   if (length < 0)
-    throw Error(kFunction, shown + ": no sequence " + region.contig + " in " + fasta.path() +
+    throw Error(kFunction, shown + ": no sequence " + printable(region.contig) + " in " + fasta.path() +
                                called_otherwise(region.contig, fasta.names()) +
                                "; the first column of its .fai lists the names");
   if (region.end > length && region.end != kOpenEnd && region.begin < length)
@@ -38,14 +39,14 @@ Region place(const WrittenRegion& region, const IndexedFasta& fasta, const std::
 
 Region parse_region(const std::string& text, const IndexedFasta& fasta) {
   return place(parse_written_region(text, RegionStyle::samtools, contigs_of(fasta)), fasta,
-               "region '" + text + "'");
+               "region '" + printable(text) + "'");
 }
 
 std::vector<Region> parse_regions(const std::string& list, const IndexedFasta& fasta, RegionStyle style) {
   std::vector<Region> regions;
   for (const WrittenRegion& region : parse_region_list(list, style, contigs_of(fasta)))
     regions.push_back(
-        place(region, fasta, "region " + region.contig + ":" + std::to_string(region.begin + 1)));
+        place(region, fasta, "region " + printable(region.contig) + ":" + std::to_string(region.begin + 1)));
   return regions;
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "src/base/advice_topics.hpp"
+#include "src/base/error.hpp"
 #include "src/files/file_name.hpp"
 #include "src/formats/provenance.hpp"
 
@@ -34,7 +34,7 @@ void check_table(const std::string& command, const MatrixPlace& place) {
   throw Error(command,
               path + " exists, and carbon " + command +
                   " has not written it; the run would replace it by the table of the rows of the matrix",
-              {AdviceTopic::other_output});
+              {"or name another output with {-o}"});
 }
 
 }  // namespace

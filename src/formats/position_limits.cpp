@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon {
@@ -19,17 +18,17 @@ void check_last_position(const VcfWriterOptions& options, int64_t last, const st
     throw Error(function_name,
                 what + ", but BCF holds positions of up to " + std::to_string(kLastBcfPosition) +
                     "; name an output that ends in .vcf.gz or .tsv.gz",
-                {AdviceTopic::vcf_output});
+                {"or write VCF with {-O} z"});
   if (options.index == VcfIndexKind::tbi && last > kLastTbiPosition)
     throw Error(function_name,
                 what + ", but a .tbi index holds positions of up to " + std::to_string(kLastTbiPosition) +
                     " (512 Mb); a .csi index holds more",
-                {AdviceTopic::csi_index});
+                {"use {-W} ({--write-index}=csi)"});
   if (type == 't' && options.index == VcfIndexKind::csi && last > kLastTablePosition)
     throw Error(function_name,
                 what + ", but the index of a table holds positions of up to " +
                     std::to_string(kLastTablePosition) + "; write .vcf.gz, whose index holds more",
-                {AdviceTopic::no_index});
+                {"or leave out {--write-index}"});
 }
 
 /// htslib gives a table so many levels of bins that bins of 2^14 reach 2^32, and those of 2^15 reach 2^33.

@@ -6,7 +6,6 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/files/htslib_messages.hpp"
@@ -128,7 +127,7 @@ void check_provenance_file(const std::string& command, const std::string& path) 
               path + " exists, and carbon " + command +
                   " has not written it; the run would replace it by a record of the model and the command "
                   "line",
-              {AdviceTopic::other_output});
+              {"or name another output with {-o}"});
 }
 
 }  // namespace carbon

@@ -87,7 +87,7 @@ std::optional<Range> parse_range(std::string_view written, RegionStyle style) {
 /// One region; `where` is its place in a file and a colon, or "".
 WrittenRegion parse_item(std::string_view text, const std::string& where, RegionStyle style,
                          const KnownContig& known) {
-  const std::string shown = where + "region '" + std::string(text) + "': ";
+  const std::string shown = where + "region '" + printable(text) + "': ";
   const auto fail = [&](const std::string& what) { throw Error(kFunction, shown + what); };
   const std::string grammar =
       std::string("expected CHROM, CHROM:POS, CHROM:BEG-END, CHROM:BEG- or CHROM:-END with BEG <= END, ") +

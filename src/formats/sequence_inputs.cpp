@@ -5,7 +5,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/formats/fasta.hpp"
 #include "src/formats/fasta_regions.hpp"
@@ -34,7 +33,7 @@ void put_in_order(const std::string& command, const IndexedFasta& fasta, std::ve
                 "the regions " + text_of(*overlap) + " and " + text_of(*(overlap + 1)) +
                     " overlap, and this output has one value for each base; merge them, e.g. with "
                     "bedtools merge",
-                {AdviceTopic::score_table});
+                {"or write a table with {-O} tsv"});
 }
 
 }  // namespace

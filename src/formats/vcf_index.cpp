@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/files/htslib_messages.hpp"
@@ -45,14 +44,14 @@ VcfJump::VcfJump(htsFile* file, bcf_hdr_t* header, const std::string& path, VcfR
       regions_(std::move(regions)) {
   if (path == "-") {
     throw Error(function_name, "standard input has no index, so regions cannot be looked up in it",
-                {AdviceTopic::targets});
+                {"or use {--targets} or {--targets-file}, which need no index"});
   }
   if (!file->is_bgzf || bgzf_compression(file->fp.bgzf) != 2) {
     throw Error(function_name,
                 path +
                     ": regions can be looked up only in a BGZF-compressed file with an index; make them with "
                     "bcftools view -Oz and bcftools index",
-                {AdviceTopic::targets});
+                {"or use {--targets} or {--targets-file}, which need no index"});
   }
   // Whoever reads the whole file notices this at its end, but regions may not reach the end.
   check_bgzf_end(path, file->fp.bgzf, function_name);
@@ -62,7 +61,7 @@ VcfJump::VcfJump(htsFile* file, bcf_hdr_t* header, const std::string& path, VcfR
                 path +
                     ": there is no usable index (.csi or .tbi), without which regions cannot be looked up; "
                     "make one with bcftools index -f",
-                {AdviceTopic::targets});
+                {"or use {--targets} or {--targets-file}, which need no index"});
   }
   check_index_reaches_end(path, file->fp.bgzf, function_name);
   warn_if_older(path, log);

@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/files/file_name.hpp"
 #include "src/formats/vcf_internal.hpp"
@@ -30,7 +29,7 @@ void check_output_index(const VcfWriterOptions& options) {
   if (options.index == VcfIndexKind::none) return;
   const char type = output_type(options);
   if (options.path == "-") {
-    throw Error(function_name, "standard output cannot be indexed", {AdviceTopic::output_file});
+    throw Error(function_name, "standard output cannot be indexed", {"name a file with {-o}"});
   }
   if (type == 't' && !options.indexed_table) {
     throw Error(function_name,
@@ -46,13 +45,13 @@ void check_output_index(const VcfWriterOptions& options) {
         function_name,
         options.path +
             " is not compressed, so it cannot be indexed; give it a name that ends in .vcf.gz or .bcf",
-        {AdviceTopic::compressed_output});
+        {"or choose a compressed type with {-O} z or {-O} b"});
   }
   if (type == 'b' && options.index == VcfIndexKind::tbi) {
     throw Error(
         function_name,
         options.path + " is BCF, which can have a .csi index but no .tbi index; write .vcf.gz for that",
-        {AdviceTopic::csi_index});
+        {"use {-W} ({--write-index}=csi)"});
   }
 }
 

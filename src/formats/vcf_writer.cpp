@@ -13,7 +13,6 @@
 #include <new>
 #include <unordered_map>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/files/output.hpp"
@@ -38,7 +37,7 @@ void check_lengths(const bcf_hdr_t* header) {
                   "contig " + std::string(contig.key ? contig.key : "") + " has a length of " +
                       std::to_string(contig.val->info[0]) +
                       " in the header, which no index can hold; correct the header",
-                  {AdviceTopic::no_index});
+                  {"or leave out {--write-index}"});
   }
 }
 
@@ -320,7 +319,7 @@ void VcfWriter::Impl::check_order(const VcfRecord::Impl& record) {
                 record.where() +
                     ": the records are not sorted, so the output cannot be indexed; sort the input with "
                     "bcftools sort",
-                {AdviceTopic::no_index});
+                {"or leave out {--write-index}"});
   }
   seen_contigs[contig] = true;
   last_contig = record.record->rid;
@@ -340,7 +339,7 @@ void VcfWriter::Impl::check_end(const VcfRecord::Impl& record) const {
                     "up to " +
                     std::to_string(csi_end) +
                     "; correct the lengths, e.g. with bcftools reheader -f FASTA.fai",
-                {AdviceTopic::no_index});
+                {"or leave out {--write-index}"});
 }
 
 /// Throws Error if a contig of the header is longer than the output or its index can hold. `options` has the
@@ -386,7 +385,7 @@ void VcfWriter::Impl::check_defined(const VcfRecord::Impl& record) const {
                 record.where() +
                     ": the contig is neither in the header nor in the FASTA, so the record cannot be written "
                     "as BCF; add a ##contig line to the header",
-                {AdviceTopic::vcf_output});
+                {"or write VCF with {-O} z"});
   }
   // htslib says so only of the first record with a name, which may have been one that is not written.
   if ((record.record->errcode & BCF_ERR_TAG_UNDEF) ||
@@ -395,7 +394,7 @@ void VcfWriter::Impl::check_defined(const VcfRecord::Impl& record) const {
                 record.where() +
                     ": a FILTER, INFO or FORMAT name is not defined in the header, so the record cannot be "
                     "written as BCF; define it in the header",
-                {AdviceTopic::vcf_output});
+                {"or write VCF with {-O} z"});
   }
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/counts.hpp"
+#include "src/base/error.hpp"
 #include "src/base/lists.hpp"
 
 namespace carbon {
@@ -136,10 +136,10 @@ Prompt PromptPlanner::plan(uint64_t record, const FastaRecord& fasta) const {
   const std::string_view bases = fasta.sequence;
   if (bases.empty())
     throw Error(kFunction, "prompt " + fasta.name + " is empty; give it at least one base",
-                {AdviceTopic::unconditional});
+                {"or use {--unconditional} to start without a prompt"});
   if (std::none_of(bases.begin(), bases.end(), [](char base) { return base_digit(base) >= 0; }))
     throw Error(kFunction, "prompt " + fasta.name + " has no A, C, G or T; give it at least one",
-                {AdviceTopic::unconditional});
+                {"or use {--unconditional} to start without a prompt"});
   const size_t given = bases.size() % layout_.bases();
   Prompt prompt = start(record, fasta.name, bases.substr(0, bases.size() - given));
   prompt.sequence = fasta.sequence;

@@ -13,7 +13,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/files/sequence_output.hpp"
 #include "src/formats/fasta.hpp"
@@ -32,7 +31,8 @@ void check_draft(const Checkpoint& model, const Checkpoint& draft, bool metadata
 /// context.
 class WrongLength : public Error {
  public:
-  explicit WrongLength(const std::string& message) : Error("generate", message, {AdviceTopic::length}) {}
+  explicit WrongLength(const std::string& message)
+      : Error("generate", message, {"set the number of new bases with {--length}"}) {}
 };
 
 struct Prompt {

@@ -10,7 +10,6 @@
 #include <set>
 #include <utility>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
 #include "src/base/json.hpp"
@@ -314,7 +313,7 @@ TokenLayout read_carbon_layout(const std::string& dir, const Keys& config_keys, 
                        "without dna_config.json only the released vocabulary of " +
                            std::to_string(kReleasedVocab) + " tokens is known; add " + path +
                            " with the id of <dna>, as docs/model.md (\"Vocabulary\") says",
-                       {AdviceTopic::skeleton, {dir}});
+                       {"'carbon models --skeleton {0}' writes one to fill in", {dir}});
     }
     return layout;
   }
@@ -550,7 +549,7 @@ ModelConfig with_metadata(ModelConfig config, std::vector<uint32_t> ids) {
                 "the metadata takes " + std::to_string(ids.size()) +
                     " tokens and leaves no room in the model's context of " +
                     std::to_string(config.max_positions),
-                {AdviceTopic::prefix});
+                {"correct {--prefix}"});
   config.layout.prefix = std::move(ids);
   return config;
 }

@@ -3,7 +3,6 @@
 #include <memory>
 #include <optional>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/model/model_files.hpp"
 #include "tokenizer/bpe.hpp"
@@ -19,7 +18,7 @@ std::vector<uint32_t> prefix_ids(const Checkpoint& model, const std::string& tex
   if (layout.metadata() == MetadataKind::none)
     throw Error("metadata",
                 "the model " + model.id() + " has a vocabulary of DNA alone and cannot read metadata",
-                {AdviceTopic::no_metadata});
+                {"leave out {--prefix}, {--species} and {--gene-type}"});
   const ModelFamily& family = *layout.family;
   for (const std::string_view tag : {family.begin_tag, family.separator_tag})
     if (text.find(tag) != std::string::npos)
@@ -27,7 +26,7 @@ std::vector<uint32_t> prefix_ids(const Checkpoint& model, const std::string& tex
                   "the metadata text has " + std::string(tag) + " in it; give only the text " +
                       (family.metadata_place == 0 ? "before " : "that stands after ") +
                       std::string(family.begin_tag),
-                  {AdviceTopic::prefix});
+                  {"correct {--prefix}"});
   if (layout.metadata() == MetadataKind::tokens) return metadata_token_ids(text, layout);
   if (layout.first == TokenLayout{}.first)
     if (std::optional<std::vector<uint32_t>> ids = known_tag_ids(text)) return *ids;

@@ -1,6 +1,5 @@
 #include "src/model/model_use.hpp"
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
 
@@ -15,12 +14,13 @@ void check_use(const Checkpoint& checkpoint, ModelUse use) {
                     printable(classifier->labels.front()) +
                     ") instead of an output matrix, so it gives values of labels and hidden states, but no "
                     "probabilities of bases",
-                {AdviceTopic::label_model});
+                {"use 'carbon predict', 'carbon embed' or 'carbon vep --recipe head'"});
   if (use == ModelUse::labels && !classifier)
     throw Error(
         "model",
         checkpoint.id() + " has no classification head (score.weight), so it predicts bases and no labels",
-        {AdviceTopic::base_model});
+        {"name a fine-tuned model with {--model}, or its adapter with {--lora}; 'carbon models' shows "
+         "labels"});
 }
 
 }  // namespace carbon

@@ -7,7 +7,6 @@
 #include <system_error>
 #include <utility>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/base/near_names.hpp"
@@ -63,7 +62,7 @@ std::string with_organisation(const fs::path& hub, const std::string& value) {
 /// Names the directory of a LoRA adapter that was given as a model.
 Advice adapter_advice(const std::string& dir) {
   if (dir.empty()) return {};
-  return {AdviceTopic::lora, {printable(dir)}};
+  return {"and add the adapter to it with {--lora} {0}", {printable(dir)}};
 }
 
 std::string find_model(const std::string& value) {
@@ -149,7 +148,7 @@ std::string resolve_model(const std::string& value, Log& log) {
     log.warning(
         "resolve_model",
         std::string(kBundledModel) + " is a demonstration model: its scores are not meaningful for variants",
-        {AdviceTopic::released_model});
+        {"for others, hf download HuggingFaceBio/Carbon-500M and add {-m} HuggingFaceBio/Carbon-500M"});
   return found;
 }
 
@@ -159,16 +158,16 @@ std::string default_model(Log& log) {
   for (const fs::path& place : bundled_places()) {
     const ModelAt model = model_at(place.string());
     if (model.path.empty()) continue;
-    log.warning("default_model",
-                "no model was chosen, and CARBON_MODEL is not set: using the bundled " +
-                    std::string(kBundledModel) +
-                    ", a demonstration model whose scores are not meaningful for variants",
-                {AdviceTopic::released_model});
+    log.warning(
+        "default_model",
+        "no model was chosen, and CARBON_MODEL is not set: using the bundled " + std::string(kBundledModel) +
+            ", a demonstration model whose scores are not meaningful for variants",
+        {"for others, hf download HuggingFaceBio/Carbon-500M and add {-m} HuggingFaceBio/Carbon-500M"});
     return model.path;
   }
   throw Error("default_model",
               "no model was chosen, and the bundled " + std::string(kBundledModel) + " is not installed",
-              {AdviceTopic::model});
+              {"choose a model with {-m} DIR, or set CARBON_MODEL"});
 }
 
 std::vector<ListedModel> list_models() {

@@ -2,8 +2,8 @@
 
 #include <functional>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/counts.hpp"
+#include "src/base/error.hpp"
 #include "src/formats/carbon_scores.hpp"
 #include "src/formats/provenance.hpp"
 
@@ -179,7 +179,7 @@ VcfWriterOptions PluginRun::record_options() const {
   if (!options_.output_type.empty()) parse_output_type(options_.output_type, out);
   if (output_type(out) == 't')
     throw Error("plugin", "plugins write records as VCF or BCF, not as a table",
-                {AdviceTopic::record_output});
+                {"choose VCF or BCF with {-O} u, b, v or z"});
   replaced_file(out.path);
   if (options_.version_lines) out.header_lines = version_lines("plugin", options_.command_line);
   out.header_lines.insert(out.header_lines.end(), header_lines_.begin(), header_lines_.end());

@@ -14,7 +14,6 @@
 #include <string_view>
 #include <system_error>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/child_process.hpp"
 #include "src/base/error.hpp"
 #include "src/base/installed.hpp"
@@ -167,7 +166,7 @@ PluginFile find_plugin(const std::string& name) {
   throw Error("plugin",
               "there is no " + name + ".so in " + searched + did_you_mean(name, plugin_names()) +
                   "; if it is elsewhere, add its directory to CARBON_PLUGINS",
-              {AdviceTopic::plugin_list});
+              {"'carbon plugin -l' lists the plugins"});
 }
 
 PluginSummary probe_plugin(const PluginFile& file) {

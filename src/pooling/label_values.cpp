@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/base/letters.hpp"
@@ -31,7 +30,7 @@ void check_distinct(const std::vector<std::string>& names, const std::vector<std
       throw Error("labels",
                   "labels " + printable(labels[at->second]) + " and " + printable(labels[i]) + " are both " +
                       printable(names[i]) + " in " + place,
-                  {AdviceTopic::labels});
+                  {"name them with {--labels} A,B,..."});
   }
 }
 
@@ -48,7 +47,7 @@ std::vector<std::string> table_names(std::vector<std::string> labels) {
   for (size_t i = 0; i < labels.size(); ++i) {
     if (labels[i].empty())
       throw Error("labels", "label number " + std::to_string(i) + " of the model has no name",
-                  {AdviceTopic::labels});
+                  {"name them with {--labels} A,B,..."});
     std::replace_if(
         labels[i].begin(), labels[i].end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, '_');
   }
@@ -63,7 +62,7 @@ std::vector<std::string> chosen_labels(const Checkpoint& checkpoint, const Label
                 std::to_string(settings.labels.size()) +
                     " labels are named, but the classification head of " + checkpoint.id() + " has " +
                     std::to_string(own.size()),
-                {AdviceTopic::labels});
+                {"name them with {--labels} A,B,..."});
   return settings.labels;
 }
 
@@ -76,7 +75,7 @@ Activation chosen_activation(const Checkpoint& checkpoint, Activation choice, Lo
     log.warning("labels",
                 "nothing says what the values of " + checkpoint.id() +
                     " mean (no problem_type in config.json), so they are written without an activation",
-                {AdviceTopic::activation});
+                {"choose one with {--activation} none, sigmoid or softmax"});
   return Activation::none;
 }
 
@@ -124,7 +123,7 @@ LabelValues::LabelValues(const Checkpoint& checkpoint, const LabelSettings& sett
     throw Error("labels",
                 settings.scale.where + ": a scale belongs to values without an activation, and these have " +
                     word_of(kActivationWords, activation_),
-                {AdviceTopic::activation});
+                {"choose one with {--activation} none, sigmoid or softmax"});
   scales_ = label_scales(settings.scale, labels);
 }
 

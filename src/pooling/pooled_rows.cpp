@@ -3,7 +3,6 @@
 #include <memory>
 #include <utility>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "tokenizer/kmer.hpp"
 
@@ -25,7 +24,7 @@ PooledRows::PooledRows(std::string command, const ModelConfig& config, Pooling p
                 "the tokenizer of the family " + family + " pads no " + word +
                     (layout_.bases() > 1 ? ", so bases after the last whole " + word + " have no row"
                                          : ", because each base is a token"),
-                {AdviceTopic::no_pad_tail});
+                {"leave out {--pad-tail}"});
   if (pool_ == Pool::separator && !layout_.has_separator())
     throw Error(command_, "pool separator cannot be used with a model of the family " + family +
                               ", which has no token after a sequence; use mean, last or none");
@@ -47,12 +46,12 @@ void PooledRows::check(const std::string& name, size_t length) const {
                 "sequence " + name + " of " + std::to_string(length) + " bp takes " + std::to_string(tokens) +
                     " tokens and the model's context has " + std::to_string(positions_) +
                     "; the longest that fits is " + std::to_string(largest()) + " bp: cut it into pieces",
-                {AdviceTopic::regions});
+                {"name regions of it with {-R}"});
   if (tokens == around() && (pool_ == Pool::last || pool_ == Pool::mean))
     throw Error(command_,
                 "sequence " + name + " of " + std::to_string(length) + " bp has no " +
                     std::string(layout_.family->token_word) + " to take a hidden state from; leave it out",
-                {length > 0 && layout_.pads() ? AdviceTopic::pad_tail : AdviceTopic::pool_separator});
+                {length > 0 && layout_.pads() ? "or use {--pad-tail}" : "or use {--pool} separator"});
 }
 
 RequestPtr PooledRows::request(std::string_view bases, int layer) const {

@@ -13,7 +13,6 @@
 #include <system_error>
 #include <vector>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/lists.hpp"
 #include "src/files/output.hpp"
@@ -215,30 +214,33 @@ void make_names_unique(Report& report) {
 // named.
 void check_needed(const ReportOptions& options, const std::vector<InputKind>& kinds) {
   const auto check = [&](bool asked, std::initializer_list<InputKind> needed, const char* what,
-                         const char* files, AdviceTopic topic) {
+                         const char* files, const char* advice) {
     const bool found = std::any_of(kinds.begin(), kinds.end(), [&](InputKind kind) {
       return std::find(needed.begin(), needed.end(), kind) != needed.end();
     });
-    if (asked && !found) throw Error("run_report", std::string(what) + ", but no file has " + files, {topic});
+    if (asked && !found)
+      throw Error("run_report", std::string(what) + ", but no file has " + files, {advice});
   };
   const auto variants = {InputKind::variants, InputKind::variant_table};
   const auto bases = {InputKind::base_scores, InputKind::scan, InputKind::mutagenesis};
   const auto embeddings = {InputKind::embedding_table, InputKind::embedding_array};
-  check(!options.tags.empty(), variants, "tags of scores are named", "variants", AdviceTopic::report_tags);
+  check(!options.tags.empty(), variants, "tags of scores are named", "variants",
+        "leave out {--tags}, or add a file of vep");
   check(!options.consequence_tag.empty(), {InputKind::variants}, "a tag of consequences is named",
-        "records of variants", AdviceTopic::report_consequences);
+        "records of variants", "correct {--consequence-tag}, or leave it out");
   check(!options.label.empty(), variants, "a label of alleles is named", "variants",
-        AdviceTopic::report_label);
+        "leave out {--label}, or add a file of vep");
   check(!options.probabilities.empty(), variants, "a table of probabilities beside variants is named",
-        "variants", AdviceTopic::report_probabilities);
+        "variants", "leave out {--probabilities}, or add a file of vep");
   check(!options.regions.empty(), bases, "regions are named", "scores of single bases",
-        AdviceTopic::report_regions);
+        "leave out {--regions}, or add a table of score, scan or +mutagenesis");
   check(!options.genes.empty(),
         {InputKind::variants, InputKind::variant_table, InputKind::base_scores, InputKind::scan,
          InputKind::mutagenesis},
-        "genes are named", "variants or scores of single bases", AdviceTopic::report_genes);
+        "genes are named", "variants or scores of single bases",
+        "leave out {--genes}, or add variants or a table of score, scan or +mutagenesis");
   check(!options.groups.empty(), embeddings, "a table of groups is named", "embeddings",
-        AdviceTopic::report_groups);
+        "leave out {--groups} and {--colour}, or add a file of embed");
 }
 
 bool is_variants(InputKind kind) {

@@ -6,7 +6,6 @@
 #include <span>
 
 #include "kernels/draw_math.hpp"
-#include "src/base/advice_topics.hpp"
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 
@@ -57,7 +56,7 @@ BoundedBases::BoundedBases(std::shared_ptr<const MotifAutomaton> motifs, std::op
                 "following the bounds over " + count_of(bases_.length, "new base") + " takes more than " +
                     std::to_string(most_mib) +
                     " MiB of memory; generate fewer bases at a time, or with fewer motifs",
-                gc_ ? Advice{AdviceTopic::gc_window} : Advice{});
+                gc_ ? Advice{"or bound the GC content of shorter windows with {--gc-window}"} : Advice{});
   table_.resize(rows * words_);
   fill_table();
 }

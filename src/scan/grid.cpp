@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon {
@@ -21,11 +20,11 @@ ScanGrid make_scan_grid(int64_t context, size_t max_positions, size_t bases) {
     throw SettingError("scan", "context",
                        given + " does not fit the model's context of " + std::to_string(max_positions) +
                            " tokens; the largest that fits is " + std::to_string(largest) + " bp",
-                       {AdviceTopic::context});
+                       {"set it with {--context}"});
   if (context <= 0 || context % length != 0)
     throw SettingError("scan", "context",
                        given + " cannot be used; expected a positive multiple of " + std::to_string(length),
-                       {AdviceTopic::context});
+                       {"set it with {--context}"});
   ScanGrid grid{length, context, std::min(kmers, 3 * context / length), 0};
   grid.stride = grid.window - context / length;
   return grid;

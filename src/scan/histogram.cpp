@@ -4,7 +4,6 @@
 #include <string_view>
 #include <vector>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/lists.hpp"
 #include "src/base/numbers.hpp"
@@ -91,7 +90,8 @@ void ScanHistogram::add_text(const std::string& text) {
         fields.size() == 4 && fields[1].size() == 1 ? kLetters.find(fields[1]) : kLetters.npos;
     if (letter == kLetters.npos || fields[0].empty() || fields[0].size() > 3 ||
         !parse_number(fields[2], bin) || !parse_number(fields[3], count))
-      throw Error("scan", "the histogram of the interrupted run is damaged", {AdviceTopic::restart});
+      throw Error("scan", "the histogram of the interrupted run is damaged",
+                  {"or discard it with {--restart}"});
     counts_[4 * trinucleotide_number(fields[0]) + letter][bin] += count;
   }
 }

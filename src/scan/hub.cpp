@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <string_view>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/files/file_name.hpp"
 
@@ -62,7 +61,7 @@ std::string relative_prefix(const std::string& folder, const std::string& prefix
     throw Error("scan_hub",
                 "the tracks " + track_path(prefix, 'A') + " and so on are not in the hub's folder " + folder +
                     " or below it, so that a copy of the folder would lack them",
-                {AdviceTopic::hub_output, {folder}});
+                {"name them with {-o} {0}/NAME", {folder}});
   return relative.string();
 }
 
@@ -140,7 +139,7 @@ ScanHub::ScanHub(const std::string& folder, const std::string& genome, const std
                 "'" + genome +
                     "' cannot be the name of a genome in a hub, as it is not of letters, digits, '.', '_' "
                     "and '-'",
-                {AdviceTopic::hub_genome});
+                {"give the browser's name of the genome with {--hub-genome}"});
   const std::string tracks = relative_prefix(folder, prefix);
   const std::array<std::pair<const char*, std::string>, 3> texts{
       {{"hub.txt", hub_text()}, {"genomes.txt", genomes_text(genome)}, {"trackDb.txt", tracks_text(tracks)}}};

@@ -1,6 +1,5 @@
 #include "src/scan/options.hpp"
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/lists.hpp"
@@ -51,12 +50,12 @@ void complete_scan_options(ScanOptions& options, size_t max_positions, size_t ba
     throw SettingError("scan", "frames",
                        std::to_string(options.frames) + " frames cannot be read with tokens of " +
                            count_of(bases, "base") + "; expected " + or_list(frame_counts(bases)),
-                       {AdviceTopic::frames});
+                       {"leave out {--frames}, or choose another {--level}"});
   if (options.frames == 0) options.frames = first ? all : 1;
   if (first && options.frames != all)
     throw SettingError("scan", "frames",
                        "level first needs six frames, because each frame gives a value to one base in six",
-                       {AdviceTopic::frames});
+                       {"leave out {--frames}, or choose another {--level}"});
   if (options.context == 0) options.context = default_scan_context(max_positions, bases);
 }
 

@@ -1,6 +1,5 @@
 #include "src/score/options.hpp"
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/files/file_name.hpp"
 #include "src/score/windows.hpp"
@@ -11,12 +10,12 @@ namespace {
 // Beyond any context.
 constexpr int64_t kMostBases = 1'000'000'000;
 
-void check_multiple(const std::string& name, size_t value, size_t bases, AdviceTopic advice) {
+void check_multiple(const std::string& name, size_t value, size_t bases) {
   if (value == 0 || value % bases != 0)
     throw SettingError("score", name,
                        "a " + name + " of " + std::to_string(value) +
                            " bp cannot be used; expected a positive multiple of " + std::to_string(bases),
-                       {advice});
+                       {"set it with {--" + name + "}"});
 }
 
 }  // namespace
@@ -61,18 +60,18 @@ void complete_score_options(ScoreOptions& options, size_t max_positions, size_t 
                        "a window of " + std::to_string(options.window) +
                            " bp does not fit the model's context of " + std::to_string(max_positions) +
                            " tokens; the largest that fits is " + std::to_string(largest) + " bp",
-                       {AdviceTopic::window});
-  check_multiple("window", options.window, bases, AdviceTopic::window);
+                       {"set it with {--window}"});
+  check_multiple("window", options.window, bases);
 
   if (options.stride == 0) options.stride = default_stride(options.window, bases);
-  check_multiple("stride", options.stride, bases, AdviceTopic::stride);
+  check_multiple("stride", options.stride, bases);
   if (options.stride > options.window)
     throw SettingError("score", "stride",
                        "a stride of " + std::to_string(options.stride) +
                            " bp leaves bases without a score between " + "windows of " +
                            std::to_string(options.window) + " bp; the largest that fits is " +
                            std::to_string(options.window) + " bp",
-                       {AdviceTopic::stride});
+                       {"set it with {--stride}"});
 }
 
 }  // namespace carbon

@@ -55,13 +55,13 @@ ApiError api_error_of(const std::exception_ptr& problem) {
   } catch (const OutOfMemory& error) {
     return {503, error.what(), "", "out_of_memory"};
   } catch (const FieldError& error) {
-    return {400, error.what(), error.field()};
+    return {400, told_at(Door::http, error), error.field()};
   } catch (const SettingError& error) {
-    return {400, error.what(), field_name(error.setting())};
+    return {400, told_at(Door::http, error), field_name(error.setting())};
   } catch (const InputError& error) {
     return {500, error.what()};  // the server's own FASTA
   } catch (const Error& error) {
-    return {400, error.what()};
+    return {400, told_at(Door::http, error)};
   } catch (const std::bad_alloc&) {
     return {503, "the server has not enough memory for this request", "", "out_of_memory"};
   } catch (const std::exception& error) {

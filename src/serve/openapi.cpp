@@ -1,5 +1,7 @@
 #include "src/serve/openapi.hpp"
 
+#include <algorithm>
+#include <set>
 #include <string>
 
 #include "src/verbs/schema.hpp"
@@ -21,6 +23,19 @@ ordered_json rows() {
   return {{"type", "array"}, {"items", {{"type", {"array", "null"}}, {"items", number()}}}};
 }
 
+// All members of an answer are there, but for some.
+ordered_json answer_schema(ordered_json properties, const std::set<std::string>& optional = {}) {
+  ordered_json required = ordered_json::array();
+  for (const auto& property : properties.items())
+    if (!optional.contains(property.key())) required.push_back(property.key());
+  return object_schema(std::move(properties), required);
+}
+ordered_json results_schema(ordered_json one, const std::set<std::string>& optional = {}) {
+  return answer_schema({{"labels", list_schema(text_schema(""), "of the values, if they have labels")},
+                        {"results", list_schema(answer_schema(std::move(one), optional), "")}},
+                       {"labels"});
+}
+
 // A verb over HTTP: the fields that its inputs are, those of them that must be there, and its answer.
 struct Endpoint {
   const char* verb;
@@ -29,51 +44,63 @@ struct Endpoint {
 
 std::vector<Endpoint> endpoints() {
   const ordered_json sequences = {{"sequences", list_schema({{"type", "string"}}, "bases")}};
-  const auto results = [](ordered_json one) {
-    return object_schema({{"results", list_schema(object_schema(std::move(one)), "")}});
-  };
+  const ordered_json whole = {{"type", "integer"}};
   return {{"score",
            sequences,
            {"sequences"},
-           results({{"n_scored", {{"type", "integer"}}},
-                    {"sum_logp", number()},
-                    {"mean_logp", number()},
-                    {"logp", numbers()},
-                    {"probabilities", rows()},
-                    {"entropy", numbers()}})},
-          {"embed", sequences, {"sequences"}, results({{"embedding", rows()}})},
-          {"predict", sequences, {"sequences"}, results({{"values", numbers()}})},
+           results_schema({{"n_scored", whole},
+                           {"sum_logp", number()},
+                           {"mean_logp", number()},
+                           {"logp", numbers()},
+                           {"probabilities", rows()},
+                           {"entropy", numbers()}},
+                          {"probabilities", "entropy"})},
+          {"embed", sequences, {"sequences"}, results_schema({{"embedding", rows()}})},
+          {"predict", sequences, {"sequences"}, results_schema({{"values", numbers()}})},
           {"generate",
            {{"prompt", text_schema("bases; none: from the beginning of a sequence")},
             {"n", {{"type", "integer"}, {"minimum", 1}, {"description", "an older name of num"}}},
             {"stream", {{"type", "boolean"}, {"description", "send events instead of one answer"}}}},
            ordered_json::array(),
-           object_schema({{"samples", list_schema(object_schema({{"sequence", text_schema("")},
+           answer_schema({{"samples", list_schema(answer_schema({{"sequence", text_schema("")},
                                                                  {"logp", number()},
-                                                                 {"probabilities", rows()}}),
+                                                                 {"probabilities", rows()}},
+                                                                {"probabilities"}),
                                                   "")},
-                          {"seed", {{"type", "integer"}}}})},
+                          {"seed", whole}})},
           {"variants",
            {{"variants", list_schema(variant_schema(), "")}},
            {"variants"},
-           results({{"chrom", text_schema("")},
-                    {"pos", {{"type", "integer"}}},
-                    {"ref", text_schema("")},
-                    {"alt", text_schema("")},
-                    {"score", number()},
-                    {"values", numbers()},
-                    {"flag", {{"type", {"string", "null"}}}}})},
+           results_schema({{"chrom", text_schema("")},
+                           {"pos", whole},
+                           {"ref", text_schema("")},
+                           {"alt", text_schema("")},
+                           {"score", number()},
+                           {"values", numbers()},
+                           {"flag", {{"type", {"string", "null"}}}}},
+                          {"chrom", "score", "values"})},
           {"scan",
            {{"sequence", text_schema("bases")},
             {"region",
              text_schema("of the server's FASTA, such as chr17:43094600-43094700, in place of sequence")}},
            ordered_json::array(),
-           object_schema({{"chrom", text_schema("")},
-                          {"pos", {{"type", "integer"}}},
+           answer_schema({{"chrom", text_schema("")},
+                          {"pos", whole},
                           {"sequence", text_schema("the bases of a region")},
-                          {"sequence_length", {{"type", "integer"}}},
+                          {"sequence_length", whole},
                           {"letters", text_schema("")},
-                          {"logp", rows()}})}};
+                          {"logp", rows()}},
+                         {"chrom", "pos", "sequence"})}};
+}
+
+// A field that is null counts as missing.
+void allow_null(ordered_json& schema) {
+  const ordered_json required = schema.value("required", ordered_json::array());
+  for (auto& [name, property] : schema["properties"].items()) {
+    if (std::find(required.begin(), required.end(), name) != required.end()) continue;
+    if (property.contains("type")) property["type"] = {property["type"], "null"};
+    if (property.contains("enum")) property["enum"].push_back(nullptr);
+  }
 }
 
 ordered_json json_body(ordered_json schema) {
@@ -91,23 +118,35 @@ ordered_json operation_of(const Endpoint& endpoint) {
   ordered_json inputs = endpoint.inputs;
   inputs["model"] = text_schema("the name of the model that is served");
   ordered_json schema = request_schema(verb, Door::http, std::move(inputs), endpoint.required);
+  allow_null(schema);
+  if (verb.name == std::string("scan"))
+    schema["oneOf"] = {{{"required", {"sequence"}}}, {{"required", {"region"}}}};
+  ordered_json responses = answers(endpoint.answer);
+  if (schema["properties"].contains("stream"))
+    responses["200"]["content"]["text/event-stream"] = {
+        {"schema", text_schema("events, as docs/serving.md says")}};
   return {{"operationId", endpoint.verb},
           {"summary", verb.about},
           {"description", std::string("Unit: ") + verb.units + "."},
           {"requestBody", {{"required", true}, {"content", json_body(std::move(schema))}}},
-          {"responses", answers(endpoint.answer)},
+          {"responses", std::move(responses)},
           {"security", {{{"key", ordered_json::array()}}, ordered_json::object()}}};
 }
 
 }  // namespace
 
-ordered_json openapi_document() {
+ordered_json openapi_document(const Checkpoint& checkpoint) {
   ordered_json paths;
+  const std::vector<std::string> verbs = verb_names(checkpoint);
   for (const Endpoint& endpoint : endpoints())
-    paths[std::string("/v1/dna/") + endpoint.verb] = {{"post", operation_of(endpoint)}};
+    if (std::find(verbs.begin(), verbs.end(), endpoint.verb) != verbs.end())
+      paths[std::string("/v1/dna/") + endpoint.verb] = {{"post", operation_of(endpoint)}};
   for (const char* const name : {"health", "version"})
     paths[std::string("/") + name] = {
         {"get", {{"operationId", name}, {"responses", answers(object_schema(ordered_json::object()))}}}};
+  paths["/health"]["get"]["responses"]["503"] = {
+      {"description", "the model is being loaded, or the server ends"},
+      {"content", json_body(answer_schema({{"status", text_schema("")}}))}};
   const ordered_json error =
       object_schema({{"error", object_schema({{"message", text_schema("")},
                                               {"type", text_schema("")},

@@ -7,6 +7,9 @@
 
 namespace carbon {
 
-nlohmann::ordered_json openapi_document();
+class Checkpoint;
+
+/// Of the verbs that this model can be used for.
+nlohmann::ordered_json openapi_document(const Checkpoint& checkpoint);
 
 }  // namespace carbon

@@ -12,7 +12,6 @@
 #include <thread>
 #include <utility>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/threads.hpp"
@@ -220,7 +219,7 @@ void run_serve(const std::function<std::unique_ptr<ModelsToServe>()>& load, cons
         address +
             " can be reached from other machines, and no key is asked for: whoever reaches it "
             "can use the model",
-        {AdviceTopic::serve_keys});
+        {"name a file of keys with {--api-key}, or listen on 127.0.0.1 with {--host}"});
 
   std::unique_ptr<Serving> serving;
   std::mutex mutex;            // guards what follows

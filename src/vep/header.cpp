@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/lists.hpp"
 #include "src/engine/model_line.hpp"
 #include "src/formats/carbon_scores.hpp"
@@ -110,7 +109,7 @@ void say_earlier(const EarlierScores& earlier, const std::string& prefix, Log& l
   if (text.empty()) return;
   text = "the input has scores of an earlier run" + text;
   if (!earlier.removed.empty() || !earlier.other_models.empty())
-    log.warning("vep", text, {AdviceTopic::tag_prefix});
+    log.warning("vep", text, {"to keep both, run again with another {--tag-prefix}"});
   else if (!replaced.empty())
     log.warning("vep", text);
   else

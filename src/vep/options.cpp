@@ -1,6 +1,5 @@
 #include "src/vep/options.hpp"
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/files/file_name.hpp"
 #include "src/files/sequence_output.hpp"
@@ -20,7 +19,7 @@ VcfWriterOptions output_options(const VepOptions& options) {
 void check_vep_output(const VepOptions& options) {
   output_options(options);
   if (options.header == TableHeader::plain && output_type(output_options(options)) != 't')
-    throw Error("vep", "a plain header is for tables", {AdviceTopic::table_output});
+    throw Error("vep", "a plain header is for tables", {"add {-O} t, or leave out {--header} plain"});
   check_output_name("vep", options.output, {"vcf", "bcf", "tsv"}, "VCF, BCF or a table",
                     "give it a name that ends in .vcf.gz, .bcf or .tsv.gz");
   if (!options.embeddings.empty()) {

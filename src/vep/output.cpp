@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/files/output.hpp"
 
@@ -54,7 +53,7 @@ class TableSiteOutput final : public SiteOutput {
     if (!plain_ && record.contig().starts_with('#'))
       throw Error("vep",
                   "contig " + record.contig() + " begins with #, so its lines in a table would be comments",
-                  {AdviceTopic::record_output});
+                  {"choose VCF or BCF with {-O} u, b, v or z"});
     const std::string site = record.contig() + "\t" + std::to_string(record.pos() + 1) + "\t" + record.id() +
                              "\t" + record.ref() + "\t";
     if (record.alts().empty()) text_ += site + without_alts_;
@@ -103,7 +102,7 @@ std::unique_ptr<SiteOutput> make_site_output(const VcfReader& reader, const VcfW
   if (output_type(options) != 't') return std::make_unique<VcfSiteOutput>(reader, options);
   if (options.level >= 0)
     throw Error("vep", "a table cannot have a compression level; it is compressed if its name ends in .gz",
-                {AdviceTopic::no_level});
+                {"leave out the digit of {-O}"});
   return std::make_unique<TableSiteOutput>(options, header);
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/lists.hpp"
@@ -159,7 +158,8 @@ void VepPlanner::note_mismatch(const VcfRecord& record, const std::string& fasta
   const std::string text =
       "REF " + record.ref() + " at " + place_of(record) + " differs from the FASTA (" + fasta_bases + ")";
   if (options_.check_ref == CheckRef::exit)
-    throw Error("vep", text + "; give the FASTA that the VCF was made with", {AdviceTopic::check_ref});
+    throw Error("vep", text + "; give the FASTA that the VCF was made with",
+                {"or keep such records without scores with {-c} w"});
   if (mismatches_ <= kShownWarnings) options_.log->warning("vep", text);
   if (mismatches_ == kShownWarnings)
     options_.log->warning("vep", "further reference mismatches are only counted");
@@ -178,7 +178,7 @@ void VepPlanner::check_share(bool at_end) const {
               "wrong assembly? REF differs from " + fasta_.path() + " in " + std::to_string(mismatches_) +
                   " of " + count_of(checkable_, "record") + " checked" + lengths +
                   "; give the FASTA that the VCF was made with",
-              {AdviceTopic::max_ref_mismatch});
+              {"or raise {--max-ref-mismatch}"});
 }
 
 // A header that was copied from elsewhere is no reason to stop, but a hint.
@@ -215,7 +215,7 @@ void VepPlanner::no_names_match() const {
   const std::vector<std::string>& ours = unknown_contigs_;
   const std::vector<std::string>& theirs = fasta_.names();
   Advice advice = names_.advice(ours, theirs);
-  if (advice.topic == AdviceTopic::none) advice = {AdviceTopic::contig_map};
+  if (advice.text.empty()) advice = {"give the right names in pairs with {--chr-map} FILE"};
   throw Error("vep",
               "no contig of the VCF (" + first_of_list(ours) + ") is in " + fasta_.path() + " (" +
                   first_of_list(theirs) + ")",

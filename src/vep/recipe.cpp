@@ -130,7 +130,7 @@ void check_phases(PhaseChoice choice, const ModelConfig& config) {
                        "expected auto or 1");
 }
 
-void check_fits(const std::string& what, int64_t bases, const ModelConfig& config, AdviceTopic advice) {
+void check_fits(const std::string& what, int64_t bases, const ModelConfig& config) {
   const size_t positions = config.sequence_positions();
   const int64_t largest = largest_window(config);
   if (bases > largest)
@@ -138,7 +138,7 @@ void check_fits(const std::string& what, int64_t bases, const ModelConfig& confi
                        "a " + what + " of " + std::to_string(bases) +
                            " bp does not fit the model's context of " + std::to_string(positions) +
                            " tokens; the largest that fits is " + std::to_string(largest) + " bp",
-                       {advice});
+                       {"set it with {--" + what + "}"});
 }
 
 }  // namespace carbon

@@ -120,6 +120,6 @@ std::vector<Strand> strands_of(std::optional<StrandChoice> choice, StrandChoice 
 int64_t default_bases(int64_t usual, const ModelConfig& config);
 /// Throws SettingError for phases that tokens of one base do not have.
 void check_phases(PhaseChoice choice, const ModelConfig& config);
-void check_fits(const std::string& what, int64_t bases, const ModelConfig& config, AdviceTopic advice);
+void check_fits(const std::string& what, int64_t bases, const ModelConfig& config);
 
 }  // namespace carbon

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/checksum.hpp"
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
@@ -78,7 +77,8 @@ Journal::Journal(const std::string& path, const RunIdentity& run, EarlierRun ear
     return;
   }
   if (first_line && earlier == EarlierRun::refuse && file_.size() > first_line->size() + 1)
-    file_.fail("holds the scores of an interrupted run", {AdviceTopic::resume_or_restart});
+    file_.fail("holds the scores of an interrupted run",
+               {"continue it with {--resume}, or discard it with {--restart}"});
   try {
     file_.cut(0);
     write(std::string(kBeginning) + identity_json(run) + "\n");
@@ -106,7 +106,7 @@ std::optional<std::string> Journal::read_first_line() const {
     const size_t compared = std::min(line.size(), kBeginning.size());
     if (line.compare(0, compared, kBeginning.substr(0, compared)) != 0 || line.size() > kLongestFirstLine)
       file_.fail("not a journal of this version of carbon vep; move or delete it",
-                 {AdviceTopic::other_output});
+                 {"or name another output with {-o}"});
     newline = line.find('\n');
     if (newline != std::string::npos)
       line.resize(newline);
@@ -122,7 +122,7 @@ void Journal::check_identity(const std::string& first_line, const RunIdentity& r
   if (differences.empty()) return;
   file_.fail(
       "was started with a different model or options (" + differences + "); use the same ones to resume",
-      {AdviceTopic::restart});
+      {"or discard it with {--restart}"});
 }
 
 // Counts the complete entries and cuts off what follows them.

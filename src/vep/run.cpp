@@ -5,7 +5,6 @@
 #include <optional>
 #include <span>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/kept_work.hpp"
@@ -243,7 +242,7 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
   RecipeList recipes = make_recipes(options.scores, model.checkpoint(), *options.log);
   for (const auto& recipe : recipes)
     if (const std::string warning = recipe->warning(); !warning.empty())
-      options.log->warning("vep", warning, {AdviceTopic::pad_windows});
+      options.log->warning("vep", warning, {"{--pad-tail} reads them, with A for the bases that lack"});
   // An estimate leaves no cache behind, and so does not know what is in one.
   std::optional<ScoreCache> cache = options.estimate.wanted ? std::nullopt : open_cache(model, options);
   const bool embeds = !options.embeddings.empty();

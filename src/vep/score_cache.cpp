@@ -9,7 +9,6 @@
 #include <cstring>
 #include <fstream>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/checksum.hpp"
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
@@ -31,7 +30,8 @@ constexpr int kBusyMilliseconds = 60000;         // how long to wait for another
 
 // `why` may be text of SQLite, which quotes what is in the file.
 [[noreturn]] void fail_damaged(const std::string& path, const std::string& why) {
-  fail(path + ": the score cache is damaged (" + printable(why) + "); remove it", {AdviceTopic::other_cache});
+  fail(path + ": the score cache is damaged (" + printable(why) + "); remove it",
+       {"or name another file with {--cache}"});
 }
 
 // The path in a form that SQLite takes as a file name, even if it is ":memory:" or looks like a URI.
@@ -51,7 +51,7 @@ void check_header(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0)
     fail(path + ": cannot open the score cache: " + std::strerror(errno));
-  const Advice advice{AdviceTopic::cache_file};
+  const Advice advice{"name another file with {--cache}"};
   if (!S_ISREG(status.st_mode))
     fail(path + ": not a regular file, so not a score cache; it was not changed", advice);
   std::ifstream in(path, std::ios::binary);
@@ -90,7 +90,8 @@ class ScoreCache::Connection {
     db_.reset(handle);
     check(code, "open");
     if (sqlite3_db_readonly(handle, "main") == 1)
-      fail(name + ": the score cache is read-only; make it writable", {AdviceTopic::other_cache});
+      fail(name + ": the score cache is read-only; make it writable",
+           {"or name another file with {--cache}"});
     sqlite3_busy_timeout(handle, kBusyMilliseconds);
     // A file from somebody else may hold SQL, such as triggers, and values of any size.
     sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -154,7 +155,7 @@ class ScoreCache::Connection {
       what += "; another process uses it";
     } else if (kind == SQLITE_READONLY) {
       what += "; make it writable";
-      advice = {AdviceTopic::other_cache};
+      advice = {"or name another file with {--cache}"};
     }
     fail(what, advice);
   }
@@ -198,7 +199,7 @@ ScoreCache::ScoreCache(const std::string& path, std::string identity)
   reader_->prepare("SELECT count(*), max(sql) FROM sqlite_master");
   if (!reader_->step("read") || reader_->integer(0) != 1 || reader_->text(1) != kTable)
     fail(path + ": the score cache has another table than carbon makes; remove it",
-         {AdviceTopic::other_cache});
+         {"or name another file with {--cache}"});
   reader_->prepare("PRAGMA quick_check(1)");
   if (!reader_->step("read") || reader_->text(0) != "ok") {
     const std::string lines = reader_->text(0);

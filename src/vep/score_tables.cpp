@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/lists.hpp"
 #include "tokenizer/kmer.hpp"
@@ -158,7 +157,7 @@ void ScoreTables::check_contigs(Log& log) const {
   const Respelled other = respelled(unknown_, theirs, "the table");
   if (unknown_.size() == known_.size())
     throw Error("vep", "no contig of the VCF (" + first_of_list(unknown_) + ") is in " + where + other.words,
-                {AdviceTopic::contig_map});
+                {"give the right names in pairs with {--chr-map} FILE"});
   if (!other.words.empty())
     log.warning("vep",
                 "contigs of the VCF (" + first_of_list(unknown_) + ") are not in " + where + other.words,

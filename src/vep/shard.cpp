@@ -2,7 +2,6 @@
 
 #include <filesystem>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon {
@@ -21,7 +20,7 @@ void check_readable_twice(const std::string& input, const std::string& why, cons
 
 void check_share_input(const std::string& input) {
   check_readable_twice(input, "the input of a share is read twice, to count the records first",
-                       {AdviceTopic::no_shard});
+                       {"or leave out {--shard}"});
 }
 
 uint64_t count_records(const RecordSource& next) {

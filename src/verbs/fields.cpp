@@ -135,6 +135,9 @@ class FieldReader {
       *number = static_cast<size_t>(whole());
     } else if (value_.is_number_unsigned()) {
       *number = value_.get<uint64_t>();
+    } else if (const double real = value_.is_number() ? value_.get<double>() : NAN;
+               real >= 0 && real < 0x1p53 && real == std::floor(real)) {
+      *number = static_cast<size_t>(real);  // 5.0
     } else {
       fields_.fail(name_, "must be a whole number from 0 to " + std::to_string(UINT64_MAX));
     }
@@ -194,7 +197,8 @@ std::string field_name(std::string setting) {
 FieldError Fields::error_of(const SettingError& error) const {
   const std::string name = full_name(field_name(error.setting())), message = error.what();
   return {name,
-          message.starts_with(error.setting()) ? name + message.substr(error.setting().size()) : message};
+          message.starts_with(error.setting()) ? name + message.substr(error.setting().size()) : message,
+          error.advice()};
 }
 
 std::vector<std::string> Fields::read(const SettingList& settings, Door door) const {

@@ -24,8 +24,8 @@ std::string field_name(std::string setting);
 /// What is wrong with a field, "" where it is the object itself. The message begins with its name.
 class FieldError : public Error {
  public:
-  FieldError(std::string field, const std::string& message)
-      : Error("fields", message), field_(std::move(field)) {}
+  FieldError(std::string field, const std::string& message, Advice advice = {})
+      : Error("fields", message, std::move(advice)), field_(std::move(field)) {}
   const std::string& field() const { return field_; }
 
  private:

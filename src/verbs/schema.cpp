@@ -29,13 +29,16 @@ ordered_json variant_schema() {
   const auto whole = [](const char* about) {
     return ordered_json{{"type", "integer"}, {"description", about}};
   };
+  const auto letters = [](const char* about) {
+    return ordered_json{{"type", "string"}, {"minLength", 1}, {"description", about}};
+  };
   ordered_json pos = whole("counted from 1");
   pos["minimum"] = 0;
   ordered_json schema =
-      object_schema({{"chrom", text_schema("contig of the FASTA; not with sequence")},
+      closed_schema({{"chrom", text_schema("contig of the FASTA; not with sequence")},
                      {"pos", std::move(pos)},
-                     {"ref", text_schema("")},
-                     {"alt", text_schema("bases, or <DEL>, <DUP> or <INV>")},
+                     {"ref", letters("")},
+                     {"alt", letters("bases, or <DEL>, <DUP> or <INV>")},
                      {"end", whole("of these three, as END of a VCF")},
                      {"svlen", whole("the same as a length")},
                      {"info", {{"type", "object"}, {"description", "other INFO tags of theirs"}}}},

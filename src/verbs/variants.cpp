@@ -182,11 +182,25 @@ PlacedVariant read_variant(const Fields& variant, bool placed,
   return out;
 }
 
+namespace {
+
+Fields object_of(const std::string& name, std::string_view text) {
+  try {
+    return {parse_json(text, name), name};
+  } catch (const FieldError&) {
+    throw;
+  } catch (const Error& error) {
+    throw FieldError(name, error.what());
+  }
+}
+
+}  // namespace
+
 PlacedVariant read_variant(const std::string& name, std::string_view text, bool placed,
                            const std::function<void(const std::string&)>& note) {
   const size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos || text[first] == '{')
-    return read_variant(Fields(parse_json(text, name), name), placed, note);
+  if (first != std::string_view::npos && text[first] == '{')
+    return read_variant(object_of(name, text), placed, note);
   const std::vector<std::string_view> words = words_of(text);
   const size_t arrow = words.size() == 2 ? words[1].find('>') : std::string_view::npos;
   const size_t colon = words.empty() ? 0 : words[0].rfind(':');
@@ -195,9 +209,10 @@ PlacedVariant read_variant(const std::string& name, std::string_view text, bool 
   int64_t pos = 0;
   if (arrow == std::string_view::npos || (colon == std::string_view::npos) != placed ||
       !parse_number(digits, pos))
-    throw FieldError(name, name + " is '" + printable(text) +
-                               "'; expected a place and its alleles, such as " +
-                               (placed ? "120 G>T" : "chr17:43094692 G>T"));
+    throw FieldError(
+        name, name + (first == std::string_view::npos ? " is empty" : " is '" + printable(text) + "'") +
+                  "; expected a place and its alleles, such as " +
+                  (placed ? "120 G>T" : "chr17:43094692 G>T"));
   nlohmann::json row = {
       {"pos", pos}, {"ref", words[1].substr(0, arrow)}, {"alt", words[1].substr(arrow + 1)}};
   if (!placed) row["chrom"] = words[0].substr(0, colon);

@@ -1,5 +1,6 @@
 #include "src/verbs/verb.hpp"
 
+#include <set>
 #include <utility>
 
 #include "src/base/json.hpp"
@@ -74,6 +75,20 @@ std::unique_ptr<Verb> make_verb(const VerbEntry& entry, const VerbContext& conte
   } catch (const SettingError& error) {
     throw fields.error_of(error);
   }
+}
+
+std::string told_at(Door door, const Error& error) {
+  if (error.advice().text.find("{-") == std::string::npos) return error.what();
+  std::set<std::string> taken;
+  for (const VerbEntry& verb : verb_table())
+    verb.describe([&](const SettingList& settings) {
+      for (const Setting& setting : settings)
+        if (!setting.missing_at(door)) taken.insert("--" + setting.name);
+    });
+  const std::string words = error.advice().words([&](const std::string& option) {
+    return taken.contains(option) ? field_name(option.substr(2)) : std::string();
+  });
+  return error.what() + (words.empty() ? "" : "; " + words);
 }
 
 IndexedFasta open_fasta(const std::string& path, Log& log) {

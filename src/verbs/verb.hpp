@@ -101,6 +101,9 @@ std::vector<std::string> verb_names(const Checkpoint& checkpoint);
 std::unique_ptr<Verb> make_verb(const VerbEntry& entry, const VerbContext& context, const Fields& fields,
                                 Door door);
 
+/// What is wrong, and the advice if the door takes all settings that it names, and it names some.
+std::string told_at(Door door, const Error& error);
+
 /// A file that a setting names, or the FASTA of a door, cannot be used.
 class InputError : public Error {
  public:

@@ -1,5 +1,5 @@
 """The options of each manual page are those of --help, which is made from the table that the parser reads: the headings of the page
-have the letter, the name and the value of each option, and no other ones."""
+have the letter, the name and the value of each option, and no other ones. Advice in messages names them, too."""
 
 import os
 import re
@@ -64,6 +64,22 @@ def pages_of_plugins_have_their_options():
     expect(len(plugins) > 5, "plugins: %s" % plugins)
     for plugin in plugins:
         compare(plugin, help_of(plugin))
+
+
+@case
+def advice_names_options_that_there_are():
+    commands = re.findall(r"^    ([a-z]+) ", ok("--help").text, re.M)
+    options = [(name, letter) for command in commands for name, (letter, _, _) in help_of(command).items()]
+    known = {"--" + name for name, _ in options} | {"-" + letter for _, letter in options}
+    named = set()
+    for folder in ("src", "kernels", "tokenizer"):
+        for top, _, files in os.walk(os.path.join(MAN, "..", folder)):
+            for file in files:
+                if file.endswith((".cpp", ".hpp")):
+                    with open(os.path.join(top, file), encoding="utf-8") as f:
+                        named |= {option for line in f if not line.lstrip().startswith("//") for option in re.findall(r"\{(--?[a-zA-Z][a-z0-9-]*)\}", line)}
+    expect(len(named) > 30, "options in advice: %s" % named)
+    expect_equal(sorted(named - known), [], "options that no command has")
 
 
 if __name__ == "__main__":

@@ -111,8 +111,9 @@ def numbers_are_those_of_the_commands():
             expect_equal([shown, variant["flag"] or "."], by_place[place][5:7], "variant at %s:%s" % place)
         bases = client.tool("reference", region="c:11-20")["structuredContent"]
         expect_equal(bases, {"chrom": "c", "pos": 11, "bases": GENE[10:20]}, "reference")
+        client.refused("several regions", "reference", region="c:1-3,c:5-9")
         region, = client.results("scan", regions=["c:101-130"])
-        expect_equal([region["contig"], region["begin"], region["bases"], len(region["logp"])], ["c", 100, GENE[100:130], 30], "scan")
+        expect_equal([region["chrom"], region["pos"], region["bases"], len(region["logp"])], ["c", 101, GENE[100:130], 30], "scan")
         sample, = client.results("generate", prompts=["ATGGCC"], length=30, seed=3)
         with open(os.path.join(folder, "p.fa"), "w") as file:
             file.write(">p\nATGGCC\n")
@@ -129,9 +130,15 @@ def what_is_wrong_is_said():
         for message, code in (("{", -32700), ("[]", -32600), ({"jsonrpc": "1.0", "id": 1, "method": "ping"}, -32600),
                               ({"jsonrpc": "2.0", "id": [1], "method": "ping"}, -32600), ({"jsonrpc": "2.0", "id": 1, "method": 5}, -32600),
                               ({"jsonrpc": "2.0", "id": 1, "method": "no"}, -32601),
-                              ({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "vep"}}, -32602)):
+                              *(({"jsonrpc": "2.0", "id": "x", "method": method, "params": parameters}, -32602) for method, parameters in (
+                                  ("tools/call", {"name": "vep"}), ("tools/call", {"name": 5}), ("tools/call", None), ("tools/call", []),
+                                  ("tools/call", {"name": "models", "_meta": None}), ("initialize", {"protocolVersion": 5}),
+                                  ("tools/call", {"name": "models", "_meta": {"progressToken": [1]}})))):
             client.send(message)
-            expect_equal(client.line()["error"]["code"], code, message)
+            answer = client.line()
+            expect_equal(answer["error"]["code"], code, message)
+            expect_equal(answer["id"], message["id"] if isinstance(message, dict) and "x" == message["id"] else answer["id"], message)
+        client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": [1]})
         client.send({"jsonrpc": "2.0", "id": 4, "result": {}})  # an answer to nothing
         client.send({"jsonrpc": "2.0", "method": "notifications/other"})
         client.refused("sequences is missing", "score")
@@ -139,7 +146,11 @@ def what_is_wrong_is_said():
         client.refused("strand is 'x'", "score", sequences=["A"], strand="x")
         client.refused("top_k 5:", "generate", length=6, sampler="chain", top_k=5)
         client.refused("more than an answer holds", "score", sequences=[GENE])
+        client.refused("more than an answer holds", "score", sequences=[GENE[:150]] * 2)
         client.refused("--root", "score", fasta_file="x.fa")
+        client.refused("regions is not a field", "score", sequences=["ACGT"], regions=["ACGT"])
+        client.refused("variants[0] is empty", "variants", variants=[" "], sequence=GENE)
+        client.refused("set it with window", "score", sequences=["ACGT"], window=7)
         client.refused("sequences[0] has '>'", "score", sequences=["AC>GT"])
         client.refused("sequence", "variants", variants=["c:1 A>C"])
         client.refused("expected a place", "variants", variants=["1:A:C"], sequence=GENE)
@@ -156,18 +167,28 @@ def files_lie_below_the_root():
     os.symlink(os.path.join(outside, "out.fa"), os.path.join(folder, "link.fa"))
     os.symlink(outside, os.path.join(folder, "folder"))
     with Client("--root", folder) as client:
-        first, second = client.results("score", fasta_file="in.fa")
+        answer = client.tool("score", fasta_file="in.fa")
+        content = answer["structuredContent"]
+        first, second = content["results"]
         expect_equal(len(second["logp"]), 4, "a short one")
-        expect_equal(first["logp"]["shape"], [len(GENE)], "shape")
-        expect_equal(os.path.dirname(first["logp"]["file"]), os.path.realpath(folder), "folder")
-        with open(first["logp"]["file"]) as file:
-            expect_equal(len(json.load(file)), len(GENE), "values in the file")
-        again = client.results("score", fasta_file=os.path.join(folder, "in.fa"))
-        expect(again[0]["logp"]["file"] != first["logp"]["file"], "a file was replaced")
-        for path in ("link.fa", "folder/out.fa", os.path.join(outside, "out.fa"), "../" + os.path.basename(outside) + "/out.fa", "", "none.fa"):
+        expect_equal(first["logp"], {"shape": [len(GENE)]}, "a long one")
+        expect_equal(os.path.dirname(content["file"]), os.path.realpath(folder), "folder")
+        expect(content["file"] in answer["content"][0]["text"], str(answer["content"]))
+        with open(content["file"]) as file:
+            whole = json.load(file)
+        expect_equal([len(one["logp"]) for one in whole], [len(GENE), 4], "values in the file")
+        expect_equal([one["sum_logp"] for one in whole], [first["sum_logp"], second["sum_logp"]], "sums in the file")
+        again = client.tool("score", fasta_file=os.path.join(folder, "in.fa"))["structuredContent"]
+        expect(again["file"] != content["file"], "a file was replaced")
+        many = client.tool("score", sequences=["ACGTAC"] * 1_200)["structuredContent"]
+        expect_equal([len(many["results"]), sum("shape" in one["logp"] for one in many["results"])], [1_000, 967], "an answer is bounded")
+        with open(many["file"]) as file:
+            expect_equal(len(json.load(file)), 1_200, "results in the file")
+        files = os.listdir(folder)
+        few = client.tool("score", sequences=["ACGTAC"] * 30)["structuredContent"]
+        expect("file" not in few and os.listdir(folder) == files, "a file for a short answer")
+        for path in ("link.fa", "folder/out.fa", os.path.join(outside, "out.fa"), "../" + os.path.basename(outside) + "/out.fa", "", "none.fa", "in.fa\0x"):
             client.refused("there is no file", "score", fasta_file=path)
-        sequences = client.results("embed", sequences=["ACGTACGTACGT"] * 3)
-        expect_equal(len({one["embedding"]["file"] for one in sequences}), 3, "files")
     expect_failure(carbon("mcp", "--root", os.path.join(folder, "in.fa")), "is not a folder")
 
 
@@ -179,7 +200,7 @@ def a_call_can_be_cancelled_and_tells_its_progress():
         client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": slow}})
         client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "unknown"}})
         expect_equal(len(client.results("score", sequences=["ACGT"] * 3)), 3, "the next call")
-        number = client.begin("tools/call", {"name": "scan", "arguments": {"sequences": ["ACGT" * 10] * 400},
+        number = client.begin("tools/call", {"name": "generate", "arguments": {"length": 300, "num": 30},
                                              "_meta": {"progressToken": "t"}})
         told = []
         while "id" not in (message := client.line()):
@@ -187,7 +208,7 @@ def a_call_can_be_cancelled_and_tells_its_progress():
             expect_equal(message["params"]["progressToken"], "t", "token")
             told.append(message["params"]["progress"])
         expect_equal(message["id"], number, "the answer")
-        expect(told and told == sorted(told), told)
+        expect(told and told == sorted(told), str(told))
 
 
 @case

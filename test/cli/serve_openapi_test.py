@@ -14,11 +14,12 @@ TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer
 def problem(schema, value, where):
     """What is wrong with a value by the part of JSON Schema that the file uses; None if nothing is."""
     known = {"type", "properties", "required", "items", "enum", "minimum", "maximum", "default", "description", "additionalProperties",
-             "oneOf"}
+             "oneOf", "minLength"}
     expect(set(schema) <= known, "%s: %s" % (where, schema))
     if "oneOf" in schema:
         fitting = [one for one in schema["oneOf"] if problem(one, value, where) is None]
-        return None if len(fitting) == 1 else "%s fits %d of oneOf" % (where, len(fitting))
+        if len(fitting) != 1:
+            return "%s fits %d of oneOf" % (where, len(fitting))
     kinds = schema.get("type", list(TYPES))
     kinds = kinds if isinstance(kinds, list) else [kinds]
     if not any(isinstance(value, TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool)) for kind in kinds):
@@ -27,6 +28,8 @@ def problem(schema, value, where):
         return "%s is none of %s" % (where, schema["enum"])
     if isinstance(value, (int, float)) and not schema.get("minimum", value) <= value <= schema.get("maximum", value):
         return "%s is out of bounds" % where
+    if isinstance(value, str) and len(value) < schema.get("minLength", 0):
+        return "%s is too short" % where
     if isinstance(value, dict):
         properties = schema.get("properties", {})
         missing = [name for name in schema.get("required", ()) if name not in value]
@@ -57,13 +60,14 @@ def requests_and_answers_fit_the_description():
         document = server.get("/openapi.json").json
         expect_equal(document["openapi"], "3.1.0", "version")
         paths = document["paths"]
-        verbs = ["embed", "generate", "predict", "scan", "score", "variants"]
+        verbs = ["embed", "generate", "scan", "score", "variants"]  # no label is predicted by this model
         expect_equal(sorted(paths), ["/health", *("/v1/dna/" + verb for verb in verbs), "/version"], "paths")
         schema = {path: paths[path]["post"]["requestBody"]["content"]["application/json"]["schema"] for path in paths if "post" in paths[path]}
         answers = {path: paths[path]["post"]["responses"]["200"]["content"]["application/json"]["schema"] for path in schema}
         own = [("/v1/dna/variants", {"variants": ["c:5 T>A", {"chrom": "c", "pos": 20, "ref": "T", "alt": "<DEL>", "end": 24}]}),
                ("/v1/dna/scan", {"region": "c:11-40", "strand": "+"}), ("/v1/dna/embed", {"sequences": ["ACGTACGT"], "pool": "mean"}),
                ("/v1/dna/score", {"sequences": ["ACGTNACGT"], "probabilities": True}),
+               ("/v1/dna/scan", {"sequence": "ACGTAC", "context": None}),
                ("/v1/dna/generate", {"length": 12, "gc": [20, 80], "no_stop": ["prompt", 1], "greedy": False, "num": 2})]
         for path, body in examples() + own:
             expect_equal(problem(schema[path], body, path), None, body)
@@ -84,7 +88,9 @@ def what_the_server_refuses_does_not_fit():
                            ("/v1/dna/score", {"sequences": ["A"], "window": 0}), ("/v1/dna/score", {"sequences": ["A"], "windows": 6}),
                            ("/v1/dna/generate", {}), ("/v1/dna/generate", {"length": 6, "top_k": 4097}),
                            ("/v1/dna/generate", {"length": 6, "avoid": "GAATTC"}), ("/v1/dna/embed", {"sequences": ["A" * 60], "layer": -2}),
-                           ("/v1/dna/variants", {"variants": [5], "sequence": "ACGT"})):
+                           ("/v1/dna/scan", {}), ("/v1/dna/scan", {"sequence": "ACGT", "region": "c:1-2"}),
+                           *(("/v1/dna/variants", {"variants": [one], "sequence": "ACGT"})
+                             for one in (5, {"pos": 2, "ref": "", "alt": "A"}, {"pos": 2, "ref": "C", "alt": "A", "id": "x"}))):
             schema = paths[path]["post"]["requestBody"]["content"]["application/json"]["schema"]
             expect(problem(schema, body, path) is not None, body)
             expect_equal(server.post(path, body).status, 400, body)

@@ -76,7 +76,8 @@ void run(std::string_view input, const Folder& /*folder*/) {
       },
       [](const ServedModel& served, HttpExchangePtr exchange) {
         return make_dna_variants(served, nullptr, std::move(exchange));
-      }};
+      },
+      make_dna_embed};
   const size_t chosen = static_cast<unsigned char>(input[0]) % (std::size(endpoints) + 1);
   if (chosen == std::size(endpoints)) return check_messages(std::string(input.substr(1)));
   check_answer(server.service.ask_text(endpoints[chosen], std::string(input.substr(1))));

@@ -426,9 +426,20 @@ def api_seeds():
         (7, {"sequence": "ACGTACGTTAGCATCGATCGG", "variants": [{"pos": 5, "ref": "A", "alt": ["C"]}], "recipe": "anchored",
              "context": 12, "horizon": 6}),
         (8, {"sequence": "ACGTACGTTAGCATCGATCGG", "variants": [{"pos": 5, "ref": "A", "alt": ["<DEL>"]}],
-             "recipe": "next-token", "context": 12}))
+             "recipe": "next-token", "context": 12}),
+        (8, {"sequence": "ACGTACGTTAGCATCGATCGG", "variants": ["5 A>C"], "recipe": "next-token", "context": 12}),
+        (9, {"sequences": ["ACGTACGTACGTA"], "pool": "mean", "layer": 1, "strand": "both"}))
     for i, (endpoint, body) in enumerate(bodies):
         yield "%02d" % i, bytes([endpoint]) + compact(body)
+    calls = (("score", {"sequences": ["ACGTAC"], "strand": "both"}), ("scan", {"regions": ["c1:3-20"], "context": 12}),
+             ("variants", {"variants": ["c1:40 A>C", {"chrom": "c2", "pos": 3, "ref": "T", "alt": "<DEL>", "end": 9}], "window": 24}),
+             ("generate", {"length": 12, "prompts": ["ACG"], "gc": [20, 80]}), ("reference", {"region": "c1:3-20"}), ("models", {}))
+    messages = [{"jsonrpc": "2.0", "id": i, "method": "tools/call", "params": {"name": name, "arguments": arguments, "_meta": {"progressToken": i}}}
+                for i, (name, arguments) in enumerate(calls)]
+    messages += [{"jsonrpc": "2.0", "id": "a", "method": "initialize", "params": {"protocolVersion": "2025-06-18"}},
+                 {"jsonrpc": "2.0", "id": "b", "method": "tools/list"},
+                 {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 3}}]
+    yield "messages", b"\x0a" + b"\n".join(compact(message) for message in messages)
 
 
 # ---- plugins and reports -------------------------------------------------------------------------------------------

@@ -168,7 +168,8 @@ TEST_CASE("what cannot be kept is known before the first draw") {
 
 TEST_CASE("motifs are found where plain search finds them") {
   std::mt19937 random(5);
-  const std::vector<std::string> texts = {"GGTCTC", "GANTC", "AAAA", "CCWGG", "GATNNNNATC", "A", "ACACAC"};
+  const std::vector<std::string> texts = {"GGTCTC", "GANTC",  "AAAA", "CCWGG",   "GATNNNNATC",
+                                          "ACACAC", "TCTCGA", "CTCG", "GAGACAT", "AGAC"};
   std::vector<Motif> motifs;
   for (const std::string& text : texts) motifs.push_back(motif(text));
   const MotifAutomaton automaton(motifs);
@@ -197,6 +198,11 @@ TEST_CASE("too much to follow is refused") {
   for (const char* end : {"ACG", "TTG", "CAT"})
     for (const char* begin : {"A", "C", "GG"}) motifs.push_back(motif(begin + std::string(30, 'N') + end));
   CHECK_THROWS_AS(MotifAutomaton{motifs}, const Error&);
+  // Each letter goes on with all that have begun: a list of them in each state would take gigabytes.
+  const std::vector<Motif> runs = {motif(std::string(20'000, 'A')), motif(std::string(20'000, 'T'))};
+  CHECK(MotifAutomaton{runs}.states() == 40'001);
+  CHECK_THROWS_AS(MotifAutomaton{{{motif(std::string(20'000, 'N'))}}}, const Error&);
+  CHECK_THROWS_AS(MotifAutomaton{{{motif(std::string(200'000, 'A'))}}}, const Error&);
   NewBases bases;
   CHECK_THROWS_AS(bounded({"ACGTAC", 1'000'000, {"GGTC"}, 0, GcBound{40, 60, 0}, ""}, bases), const Error&);
 }

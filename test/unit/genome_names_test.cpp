@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "src/base/advice_topics.hpp"
+#include "src/base/error.hpp"
 #include "src/formats/contig_names.hpp"
 #include "src/formats/contig_spelling.hpp"
 #include "src/formats/fasta_regions.hpp"
@@ -125,7 +125,7 @@ TEST_CASE("contig names map exactly, by prefix and by file") {
 
   const ContigNames exact;
   const auto prefixes = [](const std::string& vcf, const std::string& fasta) {
-    return Advice{AdviceTopic::contig_prefixes, {vcf, fasta}};
+    return Advice{"add {--unify-chr-names} {0},{1}", {vcf, fasta}};
   };
   const Advice none;
   CHECK(exact.advice({"chr1"}, {"1"}) == prefixes("chr", "-"));
@@ -134,7 +134,8 @@ TEST_CASE("contig names map exactly, by prefix and by file") {
   CHECK(from_vcf.advice({"1"}, {"chr1"}) == prefixes("-", "chr"));
   CHECK(from_vcf.advice({"1"}, {"1"}) == none);
   CHECK(exact.advice({"NC_000001.11"}, {"chr1"}) ==
-        Advice{AdviceTopic::contig_pairs, {"NC_000001.11", "chr1"}});
+        Advice{"name the pairs in a file (the VCF has {0}, the FASTA {1}) and add {--chr-map} FILE",
+               {"NC_000001.11", "chr1"}});
   CHECK(exact.advice({"1", "2"}, {"2"}) == none);
   CHECK(exact.advice({}, {"2"}) == none);
 }
@@ -148,7 +149,7 @@ TEST_CASE("other spellings of names are offered where there is one") {
   for (const char* name : {"chr1", "2", "Chr2", "3"}) CHECK(file.other(name) == "");
   const Respelled some = respelled({"3", "MT", "1"}, {"chr1", "chrM"}, "the FASTA");
   CHECK(some.words == "; the FASTA calls MT chrM and 1 chr1");
-  CHECK(some.advice.topic == AdviceTopic::contig_map);
+  CHECK(some.advice.text == "give the right names in pairs with {--chr-map} FILE");
   CHECK(respelled({"3"}, {"chr1"}, "the FASTA").words == "");
 }
 

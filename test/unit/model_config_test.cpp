@@ -1,11 +1,11 @@
 // config.json and dna_config.json: what is read, what is refused, and the numbers of YaRN.
+#include "src/base/error.hpp"
 #include "src/model/config.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "src/base/advice_topics.hpp"
 #include "test/unit/model_fixture.hpp"
 
 using namespace model_test;
@@ -168,7 +168,8 @@ TEST_CASE("config: token layout") {
     for (const std::string& part :
          {std::string("vocab_size 4099"), dir.str() + "/dna_config.json", std::string("docs/model.md")})
       CHECK(contains(text, part));
-    CHECK(error.advice() == carbon::Advice{carbon::AdviceTopic::skeleton, {dir.str()}});
+    CHECK(error.advice() ==
+          carbon::Advice{"'carbon models --skeleton {0}' writes one to fill in", {dir.str()}});
   }
   released.config["vocab_size"] = 155776;
   CHECK(load(released).layout.first == 151669);

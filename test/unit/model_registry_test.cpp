@@ -1,5 +1,5 @@
 // The places where a model is searched for, their order, and the message if there is no such model.
-#include "src/base/advice_topics.hpp"
+#include "src/base/error.hpp"
 #include "src/model/registry.hpp"
 
 #include <doctest/doctest.h>
@@ -227,7 +227,7 @@ TEST_CASE("registry: an adapter is not a model, and the advice names it") {
       FAIL("no error");
     } catch (const carbon::Error& error) {
       CHECK(contains(error.what(), "it is a LoRA adapter"));
-      CHECK(error.advice() == carbon::Advice{carbon::AdviceTopic::lora, {dir}});
+      CHECK(error.advice() == carbon::Advice{"and add the adapter to it with {--lora} {0}", {dir}});
     }
   }
 }

@@ -2,7 +2,7 @@
 // ends it with what is complete; memory between producer and consumer is bounded. A command's run says what
 // it keeps.
 #include "src/engine/ordered_writer.hpp"
-#include "src/base/advice_topics.hpp"
+#include "src/base/error.hpp"
 
 #include <doctest/doctest.h>
 
@@ -273,7 +273,9 @@ TEST_CASE("a command's run completes its output, or says what is kept") {
   const auto end = [] {};
   const auto nothing = [](const Item&) {};
   const auto cut = [] { throw Error("produce", "cut file"); };
-  const auto full = [](const Item&) { throw Error("consume", "disk full", {AdviceTopic::model}); };
+  const auto full = [](const Item&) {
+    throw Error("consume", "disk full", {"choose a model with {-m} DIR, or set CARBON_MODEL"});
+  };
   CHECK(said(true, end, nothing) == Lines{"M test: finished", "M test: closed"});
   CHECK(said(false, cut, nothing) == Lines{"M test: finished", "cut file"});
   // Whether items are left when reading ends depends on the speed.

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/counts.hpp"
 #include "src/report/drawing/heatmap.hpp"
 #include "src/report/drawing/logo.hpp"
@@ -260,7 +259,7 @@ void note_without_letters(size_t bases, const std::string& path, const ReportOpt
   const std::string text = count_text(bases) + (bases == 1 ? " base is" : " bases are") +
                            " drawn as means, without letters, because a page shows the letters of up to " +
                            count_text(kMostViewerBases) + " bases";
-  options.log->warning("report", path + ": " + text, {AdviceTopic::report_part});
+  options.log->warning("report", path + ": " + text, {"draw a part of them with letters with {-r} REGION"});
   paragraphs.push_back(text + "; -r REGION draws a part of them with letters.");
 }
 

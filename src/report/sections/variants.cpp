@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/report/drawing/document.hpp"
 #include "src/report/drawing/plot.hpp"
@@ -309,7 +308,7 @@ class VariantSection {
                   "low scores of " + layout_.tags[0].name +
                       " are those of damaging alleles, as the header says, and are treated so "
                       "already",
-                  {AdviceTopic::report_negate});
+                  {"leave out {--negate}, which is for other tags"});
     std::vector<std::string> names;
     for (const ScoreTag& tag : layout_.tags) names.push_back(tag.name);
     parts_ = figure_parts(names);

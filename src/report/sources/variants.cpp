@@ -5,7 +5,6 @@
 #include <limits>
 #include <optional>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
@@ -122,7 +121,7 @@ class VcfSource final : public VariantSource {
                          ? ": the header defines no INFO tag " + wanted + " of Type=String"
                          : ": the header does not say which fields " + wanted + " has") +
                     ", so no consequences can be read from it",
-                {AdviceTopic::report_consequences});
+                {"correct {--consequence-tag}, or leave it out"});
   }
 
   void read_scores(const std::string& tag, std::vector<float>& out) {

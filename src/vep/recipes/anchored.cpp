@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <deque>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/lists.hpp"
 #include "src/vep/normalise.hpp"
@@ -242,14 +241,14 @@ void check_context(int64_t context, int64_t longest_horizon, size_t max_position
                        "a context of " + std::to_string(context) +
                            " bp cannot be used by recipe anchored; expected a multiple of " +
                            std::to_string(kmer),
-                       {AdviceTopic::context});
+                       {"set it with {--context}"});
   if (longest_horizon < 0)
     throw SettingError("vep", "context",
                        "windows of two contexts of " + std::to_string(context) +
                            " bp do not fit the model's context of " + std::to_string(max_positions) +
                            " tokens; the largest that fits is " +
                            std::to_string((context + longest_horizon / 2) / kmer * kmer) + " bp",
-                       {AdviceTopic::context});
+                       {"set it with {--context}"});
 }
 
 }  // namespace
@@ -275,7 +274,7 @@ std::unique_ptr<const Recipe> make_anchored(const RecipeSettings& settings, cons
                        "a horizon of " + std::to_string(sizes.horizons.back()) +
                            " bp does not fit the model's context of " + std::to_string(positions) +
                            " tokens; the largest that fits is " + std::to_string(largest) + " bp",
-                       {AdviceTopic::horizon});
+                       {"set it with {--horizon}"});
   sizes.longest = anchored_longest(sizes.context, sizes.horizons.back(), positions, bases);
   return std::make_unique<Anchored>(std::move(sizes));
 }

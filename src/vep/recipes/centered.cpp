@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/vep/shared_window.hpp"
 #include "tokenizer/kmer.hpp"
@@ -209,10 +208,10 @@ std::unique_ptr<const Recipe> make_centered(const RecipeSettings& settings, cons
     throw SettingError("vep", "window",
                        "a window of " + std::to_string(window) + " bp cannot be used; expected " +
                            (letters ? "a" : "an even") + " number of at least " + std::to_string(least),
-                       {AdviceTopic::window});
+                       {"set it with {--window}"});
   check_phases(settings.phases, config);
   if (settings.wants(ScoreLevel::token)) check_level("vep", ScoreLevel::token, layout.bases());
-  check_fits("window", window, config, AdviceTopic::window);
+  check_fits("window", window, config);
   return std::make_unique<Centered>(window, settings, config.layout.bases());
 }
 

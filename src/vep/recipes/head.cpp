@@ -4,7 +4,6 @@
 #include <map>
 #include <utility>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/base/lists.hpp"
 #include "src/vep/recipes/centered.hpp"
@@ -86,7 +85,7 @@ class HeadRecipe final : public Recipe {
                          "a window of " + std::to_string(window) +
                              " bp does not fit the model's context; the largest that fits is " +
                              std::to_string(rows_.largest()) + " bp",
-                         {AdviceTopic::window});
+                         {"set it with {--window}"});
   }
 
   const char* name() const override { return kHeadRecipe.name; }
@@ -216,17 +215,18 @@ class HeadRecipe final : public Recipe {
 std::unique_ptr<const Recipe> make_head(const RecipeSettings& settings, const ModelConfig& config) {
   if (!settings.values)
     throw SettingError("vep", "recipe", "recipe head needs a model with a classification head",
-                       {AdviceTopic::base_model});
+                       {"name a fine-tuned model with {--model}, or its adapter with {--lora}; 'carbon "
+                        "models' shows labels"});
   if (!settings.window)
     throw SettingError("vep", "window",
                        "recipe head needs a window: the number of bases that the head was trained on",
-                       {AdviceTopic::window});
+                       {"set it with {--window}"});
   if (*settings.window < kLeastWindow)
     throw SettingError("vep", "window",
                        "a window of " + std::to_string(*settings.window) +
                            " bp cannot be used; expected a number of at least " +
                            std::to_string(kLeastWindow),
-                       {AdviceTopic::window});
+                       {"set it with {--window}"});
   return std::make_unique<HeadRecipe>(settings, config, *settings.window);
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "src/base/advice_topics.hpp"
 #include "src/base/error.hpp"
 #include "src/marginals/base_scores.hpp"
 #include "tokenizer/kmer.hpp"
@@ -119,8 +118,8 @@ std::unique_ptr<const Recipe> make_next_token(const RecipeSettings& settings, co
   if (context < 0)
     throw SettingError("vep", "context",
                        "a context of " + std::to_string(context) + " bp cannot be used; expected 0 or more",
-                       {AdviceTopic::context});
-  check_fits("context", context, config, AdviceTopic::context);
+                       {"set it with {--context}"});
+  check_fits("context", context, config);
   return std::make_unique<NextToken>(context, strands_of(settings.strand, StrandChoice::forward));
 }
 
