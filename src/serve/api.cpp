@@ -88,7 +88,8 @@ Api::Api(Service& service, const ServedModel& served, SharedReference* reference
     add_quick(std::string(file.path), false, [&file] { return page_answer(file); });
   add_quick("/health", false, [this] { return health(); });
   add_quick("/version", false, [] { return json_answer({{"version", CARBON_VERSION}}); });
-  add_quick("/openapi.json", false, [this] { return json_answer(openapi_document(served_.model().checkpoint())); });
+  add_quick("/openapi.json", false,
+            [this] { return json_answer(openapi_document(served_.model().checkpoint())); });
   add_quick("/metrics", false, [this] {
     HttpAnswer answer;
     answer.content_type = "text/plain; version=0.0.4; charset=utf-8";

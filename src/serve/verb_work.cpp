@@ -183,9 +183,8 @@ class DnaScan final : public VerbWork {
     if (of_region_) {
       answer_ += "\"chrom\":";
       append_json(result[1], answer_);
-      answer_ +=
-          ",\"pos\":" + std::to_string(std::get<std::vector<int64_t>>(result[2].data()).front() + 1) +
-          ",\"sequence\":";
+      answer_ += ",\"pos\":" + std::to_string(std::get<std::vector<int64_t>>(result[2].data()).front() + 1) +
+                 ",\"sequence\":";
       append_json(result[3], answer_);
       answer_ += ',';
     }
