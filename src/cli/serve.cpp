@@ -118,9 +118,10 @@ Run declare_serve(CommandLine& line) {
                 {{"answer requests of this machine", "carbon serve -m HuggingFaceBio/Carbon-500M"},
                  {"ask whether a server is ready", "carbon serve --check"}});
   OptionGroup group = line.options();
-  group.option({'f', "fasta-ref", kInput,
-                "reference FASTA for /v1/dna/variants, plain or BGZF; an index is built if there is none"},
-               options.fasta);
+  group.option(
+      {'f', "fasta-ref", kInput,
+       "reference FASTA for variants and regions, plain or BGZF; an index is built if there is none"},
+      options.fasta);
   group
       .option({"served-model-name", "NAME", "name under which the model is served; several for aliases"},
               options.names)
