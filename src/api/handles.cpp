@@ -94,6 +94,17 @@ Open Handles::find(const std::map<uintptr_t, Open>& open, uintptr_t number, cons
   return found->second;
 }
 
+template <class Open>
+Open Handles::take(std::map<uintptr_t, Open>& open, uintptr_t number, const char* what) {
+  if (number < first_) refuse(number, what);
+  const std::lock_guard lock(mutex_);
+  const auto found = open.find(number);
+  if (found == open.end()) refuse(number, what);
+  Open taken = std::move(found->second);
+  open.erase(found);
+  return taken;
+}
+
 std::shared_ptr<OpenModel> Handles::model(uintptr_t number) {
   return find(models_, number, "model");
 }
@@ -107,17 +118,14 @@ std::shared_ptr<FastaFile> Handles::fasta(uintptr_t number) {
 }
 
 void Handles::close_fasta(uintptr_t number) {
-  const std::shared_ptr<FastaFile> closed = fasta(number);  // closes the file after the lock is free
-  const std::lock_guard lock(mutex_);
-  fastas_.erase(number);
+  take(fastas_, number, "FASTA file");  // which is closed after the lock is free
 }
 
 void Handles::close_model(uintptr_t number) {
-  const std::shared_ptr<OpenModel> closed = model(number);
+  const std::shared_ptr<OpenModel> closed = take(models_, number, "model");
   std::vector<std::shared_ptr<Call>> calls;
   {
     const std::lock_guard lock(mutex_);
-    models_.erase(number);
     for (const auto& [id, each] : calls_)
       if (each.model == number) calls.push_back(each.call);
   }
@@ -125,11 +133,7 @@ void Handles::close_model(uintptr_t number) {
 }
 
 void Handles::free_call(uintptr_t number) {
-  const std::shared_ptr<Call> freed = call(number);
-  {
-    const std::lock_guard lock(mutex_);
-    calls_.erase(number);
-  }
+  const std::shared_ptr<Call> freed = take(calls_, number, "call").call;
   freed->close(Problem(CARBON_E_HANDLE, "the call is freed"));
 }
 

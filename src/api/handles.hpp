@@ -45,6 +45,9 @@ class Handles {
   static void close_all();
   template <class Open>
   Open find(const std::map<uintptr_t, Open>& open, uintptr_t number, const char* what);
+  /// The same, and nobody finds it again: of several threads that close it, one does.
+  template <class Open>
+  Open take(std::map<uintptr_t, Open>& open, uintptr_t number, const char* what);
   [[noreturn]] void refuse(uintptr_t number, const char* what) const;
 
   const int64_t process_;
