@@ -78,17 +78,27 @@ inline void warn_of_demonstration(carbon_run* run) {
         "the input has scores of carbon-tiny, a demonstration model: not meaningful for variants");
 }
 
-/// Whether, by the header, low values of a tag are those of damaging alleles, as in the scores of carbon.
-inline bool low_is_damaging(carbon_run* run, const std::string& tag) {
+/// Which values of a tag are those of damaging alleles, by the header.
+inline carbon::ScoreDirection direction_of(carbon_run* run, const std::string& tag) {
   carbon::CarbonModels models;
   for (const char* key : carbon::kModelKeys)
     for_header_lines(run, key, [&](const char* line) { models.add(line); });
+  for_header_lines(run, carbon::kCombineKey, [&](const char* line) { models.add(line); });
   std::string description;
   for_header_lines(run, "INFO", [&](const char* line) {
     const carbon::HeaderFields fields = carbon::header_fields(line);
     if (carbon::header_field(fields, "ID") == tag) description = carbon::header_field(fields, "Description");
   });
-  return models.low_is_damaging(tag, description);
+  return models.direction(tag, description);
+}
+
+/// Fails if the header knows the direction of a tag that --negate is given for.
+inline void check_negate(const std::string& tag, carbon::ScoreDirection direction) {
+  if (direction == carbon::ScoreDirection::unknown) return;
+  const bool low = direction == carbon::ScoreDirection::low;
+  fail("--negate is for tags whose direction is not known: by the header " +
+       std::string(low ? "low" : "high") + " values of " + tag + " are those of damaging alleles" +
+       (low ? ", and minus the score is taken already" : "") + "; leave it out");
 }
 
 using carbon::Label;

@@ -7,10 +7,12 @@
 
 #include "plugins/alleles.hpp"
 #include "plugins/score_tags.hpp"
+#include "plugins/strata.hpp"
 #include "plugins/support.hpp"
 #include "src/statistics/direction.hpp"
 #include "src/statistics/label.hpp"
 #include "src/statistics/ranking.hpp"
+#include "src/statistics/strata_metrics.hpp"
 
 namespace {
 
@@ -29,6 +31,15 @@ class Auroc {
     options.flag("negate",
                  "judge minus the score: low where the label holds; for tags that are not of carbon",
                  negate_);
+    options.text(
+        "by", "type|TYPE|FILTER|TAG",
+        "for each type of allele (type also divides indels by length), FILTER or value of a tag, their "
+        "mean, and all together",
+        by_);
+    options.number("min-class", "N",
+                   "positive and negative alleles that a stratum must have, each (default: 30)", least_,
+                   uint64_t{1});
+    options.text("thresholds", "FILE", "sensitivity, specificity and counts at 99 thresholds", thresholds_);
     options.number("bootstrap", "N", "samples for intervals, 0 for none (default: 1000)", replicates_,
                    uint64_t{0}, uint64_t{1000000});
     options.number("seed", "N", "of the bootstrap (default: 0)", seed_, uint64_t{0});
@@ -51,15 +62,19 @@ class Auroc {
     if (label_type == CARBON_TYPE_NONE)
       fail("--label " + label_text_ + ": the header has no INFO tag " + label_->tag());
     set_label_type(*label_, label_type);
-    low_by_header_ = low_is_damaging(run_, score_tag_);
+    direction_ = direction_of(run_, score_tag_);
+    if (!by_.empty()) strata_.emplace(run_, by_);
     warn_of_demonstration(run_);
     results_.open(run_, json_);
+    if (!thresholds_.empty()) threshold_file_.emplace(run_, thresholds_.c_str());
   }
 
   void record(carbon_record* record) {
     if (alt_count(run_, record) == 0) return;
     const std::vector<Verdict> verdicts = judge(run_, record, *label_, words_);
-    const carbon_values scores = info(run_, record, score_tag_);
+    const std::vector<uint32_t> strata =
+        strata_ ? strata_->of(record) : std::vector<uint32_t>(verdicts.size());
+    const carbon_values scores = info(run_, record, score_tag_);  // good until the next call
     for (size_t i = 0; i < verdicts.size(); ++i) {
       ++alleles_;
       const std::optional<double> score = number_of(run_, record, scores, score_tag_, i);
@@ -71,7 +86,7 @@ class Auroc {
         ++other_labels_;
       } else {
         binary_ &= has_class(verdicts[i]);
-        rows_.push_back({*score, verdicts[i].value, is_positive(verdicts[i]), chromosome(record)});
+        rows_.push_back({*score, verdicts[i].value, is_positive(verdicts[i]), chromosome(record), strata[i]});
       }
     }
   }
@@ -83,12 +98,25 @@ class Auroc {
            std::to_string(missing_scores_) + " lack the score, " + std::to_string(missing_labels_) +
            " the label and " + std::to_string(other_labels_) + " have a label of neither class");
     choose_direction();
+    if (!binary_ && (strata_ || threshold_file_))
+      fail(label_->tag() + " has other values than 0 and 1, so there are no classes, which " +
+           (strata_ ? "--by" : "--thresholds") + " needs; give --label an expression such as '" +
+           label_->tag() + ">0.5'");
+    // Strata without a labelled allele that has the score are none.
+    StratifiedEvaluation stratified(rows_, strata_ ? number_strata() : 1, strata_ ? least_ : 1);
+    if (threshold_file_) threshold_file_->write(thresholds(stratified));
     const Evaluation evaluation(rows_, names_.size(), binary_);
     const Weights once(rows_.size(), 1);
     result_ = evaluation.metrics(once);
     warn();
-    bootstrap(evaluation);
-    results_.write(table(), [&] { return json(evaluation, once); });
+    if (strata_) {
+      Random random(seed_);
+      stratified.bootstrap(replicates_, confidence_, random);
+      warn_of_mix(stratified);
+    } else {
+      bootstrap(evaluation);
+    }
+    results_.write(strata_ ? table(stratified) : table(), [&] { return json(evaluation, once, stratified); });
     name_picture();
   }
 
@@ -121,10 +149,8 @@ class Auroc {
 
   /// Without classes there is a correlation alone, which has a sign and needs no direction.
   void choose_direction() {
-    if (negate_ && low_by_header_)
-      fail("--negate is for tags whose direction is not known: by the header low values of " + score_tag_ +
-           " are those of damaging alleles, and minus the score is taken already; leave it out");
-    turned_ = negate_ || (binary_ && low_by_header_);
+    if (negate_) check_negate(score_tag_, direction_);
+    turned_ = negate_ || (binary_ && direction_ == ScoreDirection::low);
     for (LabelledRow& row : rows_)
       if (turned_) row.score = -row.score;
   }
@@ -140,7 +166,7 @@ class Auroc {
     if (!text.empty())
       text += ": AUROC and AUPRC are undefined";
     else if (const double auroc = result_.values[0]; auroc < 0.5)
-      text = reversed_words(score_tag_, to_text(auroc), turned_, low_by_header_);
+      text = reversed_words(score_tag_, to_text(auroc), turned_, direction_ != ScoreDirection::unknown);
     if (!text.empty()) run_->api->message(run_, CARBON_WARNING, text.c_str());
   }
 
@@ -148,7 +174,7 @@ class Auroc {
     const std::string input = run_->api->input(run_, 0);
     if (!binary_ || input == "-") return;  // a report draws classes, and the pipe is read
     name_report(run_, "--tags " + shell_word(score_tag_) + " --label " + shell_word(label_text_) +
-                          (negate_ && !low_by_header_ ? " --negate " : " ") + shell_word(input));
+                          (negate_ ? " --negate " : " ") + shell_word(input));
   }
 
   // Percentile intervals: rows drawn with replacement; a sample in which a metric is undefined does not count
@@ -169,6 +195,96 @@ class Auroc {
       low_.values[m] = quantile(found[m], (1 - confidence_) / 2);
       high_.values[m] = quantile(found[m], (1 + confidence_) / 2);
     }
+  }
+
+  /// Numbers the strata of rows in the order of the file; returns how many there are.
+  size_t number_strata() {
+    std::map<uint32_t, uint32_t> found;
+    for (LabelledRow& row : rows_) {
+      const auto [at, added] = found.emplace(row.stratum, static_cast<uint32_t>(found.size()));
+      if (added) stratum_names_.push_back(strata_->names()[row.stratum]);
+      row.stratum = at->second;
+    }
+    return found.size();
+  }
+
+  void warn_of_mix(const StratifiedEvaluation& stratified) const {
+    const double macro = stratified.lines()[stratum_names_.size()].values[0],
+                 pooled = stratified.lines().back().values[0];
+    if (std::isnan(macro))
+      run_->api->message(
+          run_, CARBON_WARNING,
+          ("no stratum has " + std::to_string(least_) +
+           " positive and as many negative alleles: there are no metrics; --min-class sets how many")
+              .c_str());
+    if (pooled > macro + 0.05)
+      run_->api->message(
+          run_, CARBON_WARNING,
+          ("the AUROC of all alleles together, " + to_text(pooled) + ", is above the mean of the strata, " +
+           to_text(macro) + ": it comes in part from strata with more positive alleles and other scores")
+              .c_str());
+  }
+
+  std::string stratum_name(size_t line) const {
+    return line < stratum_names_.size()    ? stratum_names_[line]
+           : line == stratum_names_.size() ? "macro"
+                                           : "pooled";
+  }
+
+  std::string table(const StratifiedEvaluation& stratified) const {
+    std::string out = "#stratum\tpositive\tnegative";
+    for (const char* const name : kClassMetrics)
+      for (const char* const end : {"", "_low", "_high"}) out += std::string("\t") + name + end;
+    out += '\n';
+    for (size_t line = 0; line < stratified.lines().size(); ++line) {
+      const StratumMetrics& found = stratified.lines()[line];
+      out +=
+          stratum_name(line) + "\t" + std::to_string(found.positive) + "\t" + std::to_string(found.negative);
+      for (size_t m = 0; m < 3; ++m)
+        for (const double value : {found.values[m], found.low[m], found.high[m]})
+          out += "\t" + to_text(value);
+      out += '\n';
+    }
+    return out;
+  }
+
+  std::string as_in_file(double score) const {
+    char digits[32];
+    return {digits, run_->api->format_float(static_cast<float>(score), digits)};
+  }
+
+  /// Counts at the score of each percentile of the labelled alleles, from the least harmful on.
+  std::string thresholds(const StratifiedEvaluation& stratified) const {
+    std::string out =
+        "## counts of alleles of this file, and no calibration: ppv is at its own share of positives\n#";
+    out += strata_ ? "stratum\tthreshold" : "threshold";
+    out += "\tsensitivity\tspecificity\tppv\ttp\tfp\ttn\tfn\n";
+    for (size_t s = 0; s + 2 < stratified.lines().size(); ++s) {
+      const std::vector<uint32_t>& order = stratified.order(s);  // the most harmful first
+      const std::string name = strata_ ? stratum_names_[s] + "\t" : "";
+      const auto positives = static_cast<uint64_t>(
+          std::count_if(order.begin(), order.end(), [&](uint32_t i) { return rows_[i].positive; }));
+      double last = kNaN;
+      for (size_t percent = 1; !order.empty() && percent < 100; ++percent) {
+        const size_t number = (percent * order.size() + 99) / 100;  // from 1, the least harmful first
+        const double score = rows_[order[order.size() - number]].score;
+        if (score == last) continue;
+        last = score;
+        uint64_t tp = 0, fp = 0;
+        for (const uint32_t i : order)
+          if (rows_[i].score >= score) ++(rows_[i].positive ? tp : fp);
+        const uint64_t negatives = order.size() - positives;
+        const auto share = [](uint64_t part, uint64_t of) {
+          return to_text(static_cast<double>(part) / static_cast<double>(of));
+        };
+        out += name + as_in_file(turned_ ? -score : score) + "\t" + share(tp, positives) + "\t" +
+               share(negatives - fp, negatives) + "\t" + share(tp, tp + fp);
+        for (const uint64_t count : {tp, fp, negatives - fp, positives - tp})
+          out += "\t" + std::to_string(count);
+        out += '\n';
+      }
+    }
+    return out;
   }
 
   std::vector<std::pair<const char*, uint64_t>> counts() const {
@@ -192,7 +308,8 @@ class Auroc {
     return out;
   }
 
-  std::string json(const Evaluation& evaluation, const Weights& once) const {
+  std::string json(const Evaluation& evaluation, const Weights& once,
+                   const StratifiedEvaluation& stratified) const {
     Json out;
     out.open('{').name("score").value(score_tag_).name("label").value(label_text_);
     out.name("negated").value(turned_).name("bootstrap").value(replicates_).name("seed").value(seed_);
@@ -204,7 +321,9 @@ class Auroc {
     }
     out.close('}').name("counts").open('{');
     for (const auto& [name, count] : counts()) out.name(name).value(count);
-    out.close('}').name("chromosomes").open('[');
+    out.close('}');
+    if (strata_) add_strata(out, stratified);
+    out.name("chromosomes").open('[');
     for (size_t c = 0; binary_ && c < names_.size(); ++c) {
       const ClassMetrics one = evaluation.chromosome(c, once);
       out.open('{').name("name").value(names_[c]);
@@ -215,10 +334,32 @@ class Auroc {
     return out.close(']').close('}').text();
   }
 
+  void add_strata(Json& out, const StratifiedEvaluation& stratified) const {
+    out.name("by").value(by_).name("min_class").value(least_).name("strata").open('[');
+    for (size_t line = 0; line < stratified.lines().size(); ++line) {
+      const StratumMetrics& found = stratified.lines()[line];
+      out.open('{').name("name").value(stratum_name(line));
+      out.name("positive").value(found.positive).name("negative").value(found.negative);
+      for (size_t m = 0; m < 3; ++m) {
+        out.name(kClassMetrics[m]).open('{').name("value").value(found.values[m]);
+        out.name("low").value(found.low[m]).name("high").value(found.high[m]).close('}');
+      }
+      out.close('}');
+    }
+    out.close(']');
+  }
+
+  static constexpr const char* kClassMetrics[] = {"auroc", "auprc", "average_precision"};
+
   carbon_run* run_;
-  std::string score_tag_, label_text_, json_;
+  std::string score_tag_, label_text_, json_, by_, thresholds_;
+  uint64_t least_ = 30;
+  std::optional<Strata> strata_;
+  std::vector<std::string> stratum_names_;  // of rows
+  std::optional<Output> threshold_file_;
   Results results_;
-  bool negate_ = false, low_by_header_ = false, turned_ = false;  // low scores speak for the label
+  bool negate_ = false, turned_ = false;                // low scores speak for the label
+  ScoreDirection direction_ = ScoreDirection::unknown;  // by the header
   uint64_t replicates_ = 1000, seed_ = 0;
   double confidence_ = 0.95;
 

@@ -228,7 +228,7 @@ struct carbon_api {
   /* The type that the header gives to an INFO tag; CARBON_TYPE_NONE if it has none. */
   int (*info_type)(carbon_run* run, const char* tag);
   /* Under CARBON_WRITES_RECORDS: declares a Number=A, Type=Float tag (in init), and sets it, a value an ALT.
-   */
+   * A tag of Type=Integer is declared by its line of the header (record_write), and set so, too. */
   int (*info_declare)(carbon_run* run, const char* tag, const char* description);
   int (*info_set)(carbon_run* run, carbon_record* record, const char* tag, const double* values,
                   size_t count);

@@ -61,8 +61,8 @@ class Concord {
                  "clinvar, TAG, TAG=A,B/C,D (positive/negative) or TAG>NUMBER: also compare AUROC and AUPRC",
                  label_text_);
     options.flag("negate", "for these, judge minus the scores of tags that are not of carbon", negate_);
-    options.text("by", "TYPE|FILTER|TAG", "also a line for each type of allele, FILTER or value of a tag",
-                 by_);
+    options.text("by", "type|TYPE|FILTER|TAG",
+                 "also a line for each type of allele, FILTER or value of a tag", by_);
     options.number("bootstrap", "N", "samples for intervals, 0 for none (default: 1000)",
                    bootstrap_.replicates, uint64_t{0}, uint64_t{1000000});
     options.number("seed", "N", "of the bootstrap (default: 0)", bootstrap_.seed, uint64_t{0});
@@ -210,15 +210,15 @@ class Concord {
 
   /// The header of the first file also speaks for a tag of that name in the second.
   void choose_direction() {
-    low_by_header_a_ = low_is_damaging(run_, tag_a_);
-    low_by_header_b_ = low_is_damaging(run_, tag_b_);
-    if (negate_ && low_by_header_a_ && low_by_header_b_)
-      fail("--negate is for tags whose direction is not known: by the header low values of " + tag_a_ +
-           (tag_a_ == tag_b_ ? "" : " and " + tag_b_) +
-           " are those of damaging alleles, and minus the scores are taken already; leave it out");
+    direction_a_ = direction_of(run_, tag_a_);
+    direction_b_ = direction_of(run_, tag_b_);
+    if (negate_ && direction_b_ != ScoreDirection::unknown) check_negate(tag_a_, direction_a_);
   }
-  bool low_a() const { return negate_ || low_by_header_a_; }
-  bool low_b() const { return negate_ || low_by_header_b_; }
+  bool is_low(ScoreDirection direction) const {
+    return direction == ScoreDirection::low || (negate_ && direction == ScoreDirection::unknown);
+  }
+  bool low_a() const { return is_low(direction_a_); }
+  bool low_b() const { return is_low(direction_b_); }
   void warn(const std::string& text) const { run_->api->message(run_, CARBON_WARNING, text.c_str()); }
 
   // ---- alleles
@@ -328,8 +328,10 @@ class Concord {
     if (const std::string why = why_no_classes(all); !why.empty())
       warn(why + ": AUROC and AUPRC are undefined");
     const Comparison& auroc = all.separation.metrics[0];
-    if (auroc.a < 0.5) warn(reversed_words(name_a(), to_text(auroc.a), low_a(), low_by_header_a_));
-    if (auroc.b < 0.5) warn(reversed_words(name_b(), to_text(auroc.b), low_b(), low_by_header_b_));
+    if (auroc.a < 0.5)
+      warn(reversed_words(name_a(), to_text(auroc.a), low_a(), direction_a_ != ScoreDirection::unknown));
+    if (auroc.b < 0.5)
+      warn(reversed_words(name_b(), to_text(auroc.b), low_b(), direction_b_ != ScoreDirection::unknown));
   }
   std::string why_no_classes(const Line& all) const {
     if (!binary_) return label_->tag() + " has other values than 0 and 1, so there are no classes";
@@ -475,7 +477,8 @@ class Concord {
   carbon_run* run_;
   std::string tags_, label_text_, by_, json_;
   Results results_;
-  bool negate_ = false, low_by_header_a_ = false, low_by_header_b_ = false;
+  bool negate_ = false;
+  ScoreDirection direction_a_ = ScoreDirection::unknown, direction_b_ = ScoreDirection::unknown;
   carbon_records* records_b_ = nullptr;  // of the second file
   BootstrapOptions bootstrap_;
   uint64_t min_pairs_ = 0;  // NaN below, and 0 here: no such bound

@@ -10,6 +10,7 @@
 #include "plugins/alleles.hpp"
 #include "plugins/background.hpp"
 #include "plugins/reference.hpp"
+#include "plugins/strata.hpp"
 #include "plugins/support.hpp"
 
 namespace {
@@ -222,7 +223,7 @@ class Rank {
   /// The same among those of a run of vep.
   double rank_typed(carbon_record* record, size_t i, double score, RankedTag& tag) {
     if (std::isnan(score)) return without(kNoScore, tag);
-    const std::optional<size_t> type = type_of(record, i);
+    const std::optional<size_t> type = rank_type_of(run_, record, i);
     if (!type) return without(kNoType, tag);
     const std::string name = by_ == kByType ? carbon::kRankTypes[*type] : "";
     const auto same = [&](const std::string& of, const std::string& other) {
@@ -231,38 +232,6 @@ class Rank {
     const Histogram* histogram = background_->class_of(tag.score + "\t" + name, same);
     if (histogram && carbon::is_indel(*type)) ++indels_;
     return within(histogram, score, tag);
-  }
-
-  std::optional<size_t> type_of(carbon_record* record, size_t i) {
-    const std::string alt = upper_case(checked(run_->api->record_allele(run_, record, i + 1)));
-    if (alt.starts_with('<')) return carbon::named_rank_type(alt, named_length(record, i));
-    return carbon::rank_type(upper_case(checked(run_->api->record_allele(run_, record, 0))), alt);
-  }
-
-  /// The bases that a named allele changes, by END where that is of this ALT, else by SVLEN; 0 if the record
-  /// does not say. That both agree, and the ends are exact, carbon vep has seen to before it gave a score.
-  int64_t named_length(carbon_record* record, size_t i) {
-    const std::optional<double> end = number_of_alt(record, "END", i),
-                                length = number_of_alt(record, "SVLEN", i);
-    const double bases = end      ? *end - static_cast<double>(run_->api->record_pos(run_, record) + 1)
-                         : length ? std::abs(*length)
-                                  : 0;
-    return bases >= 1 && bases < 1e15 ? static_cast<int64_t>(bases) : 0;
-  }
-
-  /// Whatever type the header gives the tag; none unless there is a number for each ALT.
-  std::optional<double> number_of_alt(carbon_record* record, const char* tag, size_t i) {
-    const carbon_values values = info(run_, record, tag);
-    if (values.count != alt_count(run_, record)) return std::nullopt;
-    double number = std::numeric_limits<double>::quiet_NaN();
-    if (values.type == CARBON_TYPE_STRING) {
-      std::string text = values.texts[i] ? values.texts[i] : "";
-      if (text.starts_with('+')) text.erase(0, 1);
-      if (!parse_number(text, number)) return std::nullopt;
-    } else {
-      number = values.numbers[i];
-    }
-    return std::isnan(number) ? std::nullopt : std::optional(number);
   }
 
   /// The base of an SNV with those beside it; N stands beyond the ends of the contig.

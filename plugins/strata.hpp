@@ -1,28 +1,66 @@
-// The parts of a file that are reported one by one: alleles of a type, of a FILTER, of a value of an INFO
-// tag.
+// The parts of a file whose alleles are compared with one another, or reported one by one: those of a type,
+// of a FILTER, of a value of an INFO tag.
 #pragma once
 
+#include <cmath>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "plugins/alleles.hpp"
 #include "plugins/support.hpp"
 #include "src/statistics/allele_type.hpp"
+#include "src/statistics/rank_type.hpp"
 
 namespace carbon_plugins {
+
+/// The number of an ALT in a tag of whatever type; none unless there is one for each ALT.
+inline std::optional<double> number_of_alt(carbon_run* run, const carbon_record* record, const char* tag,
+                                           size_t i) {
+  const carbon_values values = info(run, record, tag);
+  if (values.count != alt_count(run, record)) return std::nullopt;
+  double number = std::numeric_limits<double>::quiet_NaN();
+  if (values.type == CARBON_TYPE_STRING) {
+    std::string text = values.texts[i] ? values.texts[i] : "";
+    if (text.starts_with('+')) text.erase(0, 1);
+    if (!parse_number(text, number)) return std::nullopt;
+  } else {
+    number = values.numbers[i];
+  }
+  return std::isnan(number) ? std::nullopt : std::optional(number);
+}
+
+/// The bases that a named allele changes, by END where that is of this ALT, else by SVLEN; 0 if the record
+/// does not say. That both agree, and the ends are exact, carbon vep has seen to before it gave a score.
+inline int64_t named_length(carbon_run* run, const carbon_record* record, size_t i) {
+  const std::optional<double> end = number_of_alt(run, record, "END", i),
+                              length = number_of_alt(run, record, "SVLEN", i);
+  const double bases = end      ? *end - static_cast<double>(run->api->record_pos(run, record) + 1)
+                       : length ? std::abs(*length)
+                                : 0;
+  return bases >= 1 && bases < 1e15 ? static_cast<int64_t>(bases) : 0;
+}
+
+/// The number among kRankTypes of the i-th ALT: types of alleles whose scores may be compared.
+inline std::optional<size_t> rank_type_of(carbon_run* run, const carbon_record* record, size_t i) {
+  const std::string alt = upper_case(checked(run->api->record_allele(run, record, i + 1)));
+  if (alt.starts_with('<')) return carbon::named_rank_type(alt, named_length(run, record, i));
+  return carbon::rank_type(upper_case(checked(run->api->record_allele(run, record, 0))), alt);
+}
 
 class Strata {
  public:
   static constexpr size_t kMost = 1000;
 
-  /// `by` is TYPE, FILTER, a tag, or INFO/TAG, which a tag of the name TYPE or FILTER needs.
+  /// `by` is none (all alleles are one stratum), type (rank_type_of), TYPE, FILTER, a tag, or INFO/TAG, which
+  /// a tag of one of these names needs.
   Strata(carbon_run* run, const std::string& by) : run_(run), by_(by) {
-    if (by == "TYPE" || by == "FILTER") return;
+    if (by == "none" || by == "type" || by == "TYPE" || by == "FILTER") return;
     tag_ = by.starts_with("INFO/") ? by.substr(5) : by;
     if (checked(run->api->info_type(run, tag_.c_str())) == CARBON_TYPE_NONE)
       fail("--by " + by + ": the header of the first file has no INFO tag " + tag_ +
-           "; expected TYPE, FILTER or a tag");
+           "; expected type, TYPE, FILTER or a tag");
   }
 
   /// The number of the stratum of each ALT.
@@ -39,6 +77,11 @@ class Strata {
   std::string name(const carbon_record* record, const carbon_values& values, size_t i) {
     if (!tag_.empty()) return text(record, values, i);
     if (by_ == "FILTER") return checked(run_->api->record_filter(run_, record));
+    if (by_ == "none") return "all";
+    if (by_ == "type") {
+      const std::optional<size_t> type = rank_type_of(run_, record, i);
+      return type ? carbon::kRankTypes[*type] : ".";
+    }
     return carbon::allele_type(allele_text(run_, record, 0), allele_text(run_, record, i + 1));
   }
 
@@ -69,7 +112,7 @@ class Strata {
   }
 
   carbon_run* run_;
-  std::string by_, tag_;  // no tag with TYPE and FILTER
+  std::string by_, tag_;  // a tag, or none
   std::map<std::string, uint32_t> numbers_;
   std::vector<std::string> names_;
 };

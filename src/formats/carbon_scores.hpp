@@ -61,6 +61,9 @@ inline std::string header_field(const HeaderFields& fields, std::string_view key
 inline constexpr const char* kModelKeys[] = {"carbon_vepModel", "carbon_scanModel", "carbon_mutagenesisModel",
                                              "carbon_pluginModel"};
 
+/// That of the lines by which +combine says what a tag of its own was made of.
+inline constexpr const char* kCombineKey = "carbon_combine";
+
 /// A difference of the values of a label, as a fine-tuned head gives them. What its sign means is known to
 /// whoever trained it.
 inline bool is_label_tag(std::string_view tag) {
@@ -79,13 +82,17 @@ inline std::string_view score_prefix(std::string_view tag) {
   return number ? tag.substr(0, horizon) : tag;
 }
 
+/// Which values of a tag are those of damaging alleles.
+enum class ScoreDirection { unknown, low, high };
+
 /// The tags that the lines of models name.
 class CarbonModels {
  public:
-  /// A line ##carbon_...Model=<ID=...,...>.
+  /// A line ##carbon_...Model=<ID=...,...> or ##carbon_combine=<ID=...,...>.
   void add(std::string_view line) {
     std::string id = header_field(header_fields(line), "ID");
     if (id.empty() || is_label_tag(id)) return;
+    if (line.starts_with("##carbon_combine=")) return high_.push_back(std::move(id));
     // Programs before 0.3 named the prefix of vep's tags instead of each tag.
     const bool is_tag = score_prefix(id) != id || line.starts_with("##carbon_scanModel=");
     (is_tag ? tags_ : prefixes_).push_back(std::move(id));
@@ -100,13 +107,17 @@ class CarbonModels {
   bool low_is_damaging(std::string_view tag, std::string_view description) const {
     return name(tag) || (score_prefix(tag) != tag && description.starts_with("Carbon "));
   }
+  ScoreDirection direction(std::string_view tag, std::string_view description) const {
+    if (contains(high_, tag)) return ScoreDirection::high;
+    return low_is_damaging(tag, description) ? ScoreDirection::low : ScoreDirection::unknown;
+  }
 
  private:
   static bool contains(const std::vector<std::string>& names, std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   }
 
-  std::vector<std::string> prefixes_, tags_;
+  std::vector<std::string> prefixes_, tags_, high_;
 };
 
 }  // namespace carbon

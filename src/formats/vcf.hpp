@@ -191,7 +191,8 @@ class VcfWriter final : public Output {
   /// for a malformed line.
   void set_line(VcfRecord& record, const std::string& line, const std::string& shown,
                 const std::string& where);
-  /// Sets a Float tag with one value per ALT (Number=A). NaN is a missing value, written as `.`.
+  /// Sets a Float or Integer tag with one value per ALT (Number=A). NaN is a missing value, written as `.`.
+  /// Throws Error for a value of an Integer tag that is not whole.
   void set_floats(VcfRecord& record, const std::string& tag, const std::vector<float>& values);
   /// Sets a String tag with one value per ALT (Number=A). "" is a missing value, written as `.`.
   void set_strings(VcfRecord& record, const std::string& tag, const std::vector<std::string>& values);

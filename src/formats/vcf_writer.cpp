@@ -472,6 +472,19 @@ void VcfWriter::set_floats(VcfRecord& record, const std::string& tag, const std:
     throw Error(function_name, target.where() + ": " + tag + " needs one value for each ALT");
   }
   if (values.empty()) return;
+  const std::vector<InfoTag>& own = impl_->options.tags;
+  const auto defined =
+      std::find_if(own.begin(), own.end(), [&](const InfoTag& known) { return known.id == tag; });
+  if (defined != own.end() && defined->type == "Integer") {
+    constexpr float kExact = 1 << 24;  // whole numbers of a float
+    std::vector<int32_t> wholes;
+    for (const float value : values) {
+      if (!std::isnan(value) && (std::abs(value) > kExact || value != std::trunc(value)))
+        throw Error(function_name, target.where() + ": " + tag + " is no whole number up to 16777216");
+      wholes.push_back(std::isnan(value) ? bcf_int32_missing : static_cast<int32_t>(value));
+    }
+    return impl_->set(target, tag, wholes.data(), static_cast<int>(wholes.size()), BCF_HT_INT);
+  }
   // One `.` for several ALTs would be valid VCF, but `bcftools norm -m-` refuses it.
   std::vector<float> encoded = values;
   for (float& value : encoded) {

@@ -13,9 +13,8 @@ inline std::string reversed_words(const std::string& score, const std::string& a
                             ", below 0.5: alleles that the label calls positive have " +
                             (low ? "higher" : "lower") + " scores than the others";
   if (by_header)
-    return found +
-           ", and by the header low scores are those of damaging alleles; does the label name the "
-           "other class?";
+    return found + ", and by the header " + (low ? "low" : "high") +
+           " scores are those of damaging alleles; does the label name the other class?";
   return found + "; do " + (low ? "high" : "low") + " scores speak for the label?";
 }
 

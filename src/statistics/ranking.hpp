@@ -20,7 +20,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 struct LabelledRow {
   double score = 0, value = 0;
   bool positive = false;
-  uint32_t chromosome = 0;
+  uint32_t chromosome = 0, stratum = 0;
 };
 
 /// How often each row counts: all once, or as a bootstrap sample drew them.

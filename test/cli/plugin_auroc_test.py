@@ -86,6 +86,107 @@ def as_the_scikit_learn_at_hand():
         compare(auroc(of_case(sites)), auroc_cases.with_sklearn(sites))
 
 
+def of_strata(text):
+    """{stratum: {column: value or None}} in the order of the lines."""
+    names, *lines = [line.split("\t") for line in text.splitlines()]
+    expect_equal(names, ["#stratum", "positive", "negative"] + [m + end for m in METRICS[:3] for end in ("", "_low", "_high")], "columns")
+    return {line[0]: {n: None if x == "." else float(x) for n, x in zip(names[1:], line[1:])} for line in lines}
+
+
+def stratified(count, seed):
+    """(stratum, score, label) with fewer of the last strata, and other shares of positives in each."""
+    rng = random.Random(seed)
+    rows = []
+    for _ in range(count):
+        stratum = rng.choice("aaaabbbccd")
+        label = int(rng.random() < {"a": 0.1, "b": 0.5, "c": 0.9, "d": 0.5}[stratum])
+        rows.append((stratum, round(rng.gauss(label + 2 * "abcd".index(stratum), 1.5), 1), label))
+    return rows
+
+
+def with_strata(rows, extra=""):
+    return vcf([("c", 1, "S=%g;L=%d;SIG=%s" % (score, label, stratum)) for stratum, score, label in rows])
+
+
+@case
+def strata_have_the_metrics_of_their_alleles_alone():
+    rows = stratified(400, 1)
+    path = with_strata(rows)
+    result = ok("+auroc", path, "--", "--score", "S", "--label", "L", "--by", "SIG", "--min-class", "10", "--bootstrap", "50")
+    found = of_strata(result.text)
+    first = list(dict.fromkeys(stratum for stratum, _, _ in rows))
+    expect_equal(list(found), first + ["macro", "pooled"], "lines")
+    kept = []
+    for stratum in first:
+        own = [row for row in rows if row[0] == stratum]
+        classes = [sum(label == l for _, _, label in own) for l in (1, 0)]
+        expect_equal([found[stratum]["positive"], found[stratum]["negative"]], classes, stratum)
+        if min(classes) < 10:
+            expect_equal({found[stratum][m] for m in METRICS[:3]}, {None}, stratum)
+            continue
+        kept.append(stratum)
+        alone = auroc(with_strata(own))
+        for metric in METRICS[:3]:
+            expect_close(found[stratum][metric], alone[metric][0], 1e-9, stratum + " " + metric)
+            expect(found[stratum][metric + "_low"] <= found[stratum][metric] <= found[stratum][metric + "_high"], "interval of " + stratum)
+    expect(0 < len(kept) < len(first), "strata that have metrics: %s" % kept)
+    together = auroc(with_strata([row for row in rows if row[0] in kept]))
+    for metric in METRICS[:3]:
+        expect_close(found["macro"][metric], sum(found[s][metric] for s in kept) / len(kept), 1e-9, "mean of " + metric)
+        expect_close(found["pooled"][metric], together[metric][0], 1e-9, "pooled " + metric)
+    expect(found["pooled"]["auroc"] > found["macro"]["auroc"] + 0.05, found)
+    expect_equal(sum("above the mean of the strata" in line for line in result.messages("W")), 1, "warnings")
+
+
+@case
+def an_interval_draws_within_strata():
+    rows = stratified(120, 2)
+    found = of_strata(ok("+auroc", with_strata(rows), "--", "--score", "S", "--label", "L", "--by", "SIG", "--min-class", "5", "--bootstrap", "40", "--seed", "7").text)
+    order = {stratum: sorted((i for i, row in enumerate(rows) if row[0] == stratum), key=lambda i: -rows[i][1])
+             for stratum in dict.fromkeys(row[0] for row in rows) if found[stratum]["auroc"] is not None}
+    draws, samples = SplitMix64(7), []
+    for _ in range(40):
+        one = []
+        for members in order.values():
+            drawn = [rows[members[draws.below(len(members))]] for _ in members]
+            positive, negative = [r[1] for r in drawn if r[2]], [r[1] for r in drawn if not r[2]]
+            pairs = [(p > n) + (p == n) / 2 for p in positive for n in negative]
+            one.append(sum(pairs) / len(pairs) if pairs else None)
+        if None not in one:
+            samples.append(sum(one) / len(one))
+    samples.sort()
+    for name, share in (("auroc_low", 0.025), ("auroc_high", 0.975)):
+        at = share * (len(samples) - 1)
+        below = samples[int(at)]
+        expect_close(found["macro"][name], below + (at - int(at)) * (samples[min(int(at) + 1, len(samples) - 1)] - below), 1e-9, name)
+
+
+@case
+def thresholds_are_counts_of_the_file():
+    for options, sign in (((), 1), (("--negate",), -1)):
+        rows = [(s, score, label) for s, score, label in stratified(333, 3)]
+        file = os.path.join(fresh(), "thresholds.tsv")
+        ok("+auroc", with_strata(rows), "--", "--score", "S", "--label", "L", "--bootstrap", "0", "--thresholds", file, *options)
+        with open(file) as f:
+            note, names, *lines = f.read().splitlines()
+        expect(note.startswith("## ") and "no calibration" in note, note)
+        expect_equal(names, "#threshold\tsensitivity\tspecificity\tppv\ttp\tfp\ttn\tfn", "columns")
+        harm = sorted(sign * score for _, score, _ in rows)
+        wanted = list(dict.fromkeys(harm[-(-i * len(harm) // 100) - 1] for i in range(1, 100)))
+        expect_equal([sign * float(line.split("\t")[0]) for line in lines], wanted, "thresholds")
+        for line, threshold in zip(lines, wanted):
+            called = [label for _, score, label in rows if sign * score >= threshold]
+            positives = sum(label for _, _, label in rows)
+            tp, fp = sum(called), len(called) - sum(called)
+            fn, tn = positives - tp, len(rows) - positives - fp
+            expect_equal([int(x) for x in line.split("\t")[4:]], [tp, fp, tn, fn], line)
+            for shown, share in zip(line.split("\t")[1:4], (tp / positives, tn / (len(rows) - positives), tp / (tp + fp))):
+                expect_close(float(shown), share, 1e-9, line)
+    path = vcf([("c", 1, "S=%d;X=%g" % (i, i / 7)) for i in range(9)])
+    expect_failure(carbon("+auroc", path, "--", "--score", "S", "--label", "X", "--thresholds", file), "no classes", "X>0.5")
+    expect_failure(carbon("+auroc", path, "--", "--score", "S", "--label", "X", "--by", "type"), "no classes")
+
+
 @case
 def one_class_is_undefined_and_said():
     for label, word in ((1, "positive"), (0, "negative")):

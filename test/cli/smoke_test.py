@@ -151,6 +151,12 @@ def concord():
     expect("spearman" in out.lower(), "a table with Spearman's correlation")
 
 
+@run("+combine")
+def combine():
+    ranked = records(ok("+combine", scored("--recipe", "centered,anchored"), "--", "--scores", "CARBON_LLR,CARBON_ALLR").text)
+    expect(ranked and all("CARBON_RANKMEAN=" in line for line in ranked), "a rank for each record")
+
+
 @run("+gene-summary")
 def gene_summary():
     regions = write(fresh(), "genes.bed", "c1\t50\t130\tfirst\nc1\t200\t300\tsecond\n")

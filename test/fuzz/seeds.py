@@ -469,6 +469,8 @@ def plugin_seeds():
     phased, joined = haplotype_seeds()
     inputs = {
         "auroc": ("auroc\n--label\nCARBON_LLR>0\n--bootstrap\n10\n--json=x\n", "", scores),
+        "auroc-by": ("auroc\n--label\nCARBON_LLR>0\n--by=type\n--min-class=1\n--thresholds=x\n--bootstrap\n10\n", "", scores),
+        "combine": ("combine\n--scores\nCARBON_LLR:abs\n--by\nTYPE\n--tag=R\n", "", scores),
         "concord": ("concord\n--tags\nCARBON_LLR,CARBON_LLR\n--by\ntype\n--min-pearson\n0.5\n--json=x\n", "", scores),
         "gene-summary": ("gene-summary\n--regions\nx.bed\n--json=x\n", bed, scores),
         "genes": ("gene-summary\n--regions\nx.gff3\n--feature\ngene,exon\n--name\nName,ID\n", genes, scores),
