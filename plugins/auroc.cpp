@@ -102,21 +102,26 @@ class Auroc {
       fail(label_->tag() + " has other values than 0 and 1, so there are no classes, which " +
            (strata_ ? "--by" : "--thresholds") + " needs; give --label an expression such as '" +
            label_->tag() + ">0.5'");
+    std::optional<StratifiedEvaluation> stratified;
     // Strata without a labelled allele that has the score are none.
-    StratifiedEvaluation stratified(rows_, strata_ ? number_strata() : 1, strata_ ? least_ : 1);
-    if (threshold_file_) threshold_file_->write(thresholds(stratified));
+    if (strata_)
+      stratified.emplace(rows_, number_strata(), least_);
+    else if (threshold_file_)
+      stratified.emplace(rows_, 1, 1);
+    if (threshold_file_) threshold_file_->write(thresholds(*stratified));
     const Evaluation evaluation(rows_, names_.size(), binary_);
     const Weights once(rows_.size(), 1);
     result_ = evaluation.metrics(once);
     warn();
     if (strata_) {
       Random random(seed_);
-      stratified.bootstrap(replicates_, confidence_, random);
-      warn_of_mix(stratified);
+      stratified->bootstrap(replicates_, confidence_, random);
+      warn_of_mix(*stratified);
     } else {
       bootstrap(evaluation);
     }
-    results_.write(strata_ ? table(stratified) : table(), [&] { return json(evaluation, once, stratified); });
+    results_.write(strata_ ? table(*stratified) : table(),
+                   [&] { return json(evaluation, once, stratified); });
     name_picture();
   }
 
@@ -233,8 +238,9 @@ class Auroc {
 
   std::string table(const StratifiedEvaluation& stratified) const {
     std::string out = "#stratum\tpositive\tnegative";
-    for (const char* const name : kClassMetrics)
-      for (const char* const end : {"", "_low", "_high"}) out += std::string("\t") + name + end;
+    for (size_t m = 0; m < 3; ++m)
+      for (const char* const end : {"", "_low", "_high"})
+        out += std::string("\t") + RankMetrics::kNames[m] + end;
     out += '\n';
     for (size_t line = 0; line < stratified.lines().size(); ++line) {
       const StratumMetrics& found = stratified.lines()[line];
@@ -309,7 +315,7 @@ class Auroc {
   }
 
   std::string json(const Evaluation& evaluation, const Weights& once,
-                   const StratifiedEvaluation& stratified) const {
+                   const std::optional<StratifiedEvaluation>& stratified) const {
     Json out;
     out.open('{').name("score").value(score_tag_).name("label").value(label_text_);
     out.name("negated").value(turned_).name("bootstrap").value(replicates_).name("seed").value(seed_);
@@ -322,7 +328,7 @@ class Auroc {
     out.close('}').name("counts").open('{');
     for (const auto& [name, count] : counts()) out.name(name).value(count);
     out.close('}');
-    if (strata_) add_strata(out, stratified);
+    if (strata_) add_strata(out, *stratified);
     out.name("chromosomes").open('[');
     for (size_t c = 0; binary_ && c < names_.size(); ++c) {
       const ClassMetrics one = evaluation.chromosome(c, once);
@@ -341,15 +347,13 @@ class Auroc {
       out.open('{').name("name").value(stratum_name(line));
       out.name("positive").value(found.positive).name("negative").value(found.negative);
       for (size_t m = 0; m < 3; ++m) {
-        out.name(kClassMetrics[m]).open('{').name("value").value(found.values[m]);
+        out.name(RankMetrics::kNames[m]).open('{').name("value").value(found.values[m]);
         out.name("low").value(found.low[m]).name("high").value(found.high[m]).close('}');
       }
       out.close('}');
     }
     out.close(']');
   }
-
-  static constexpr const char* kClassMetrics[] = {"auroc", "auprc", "average_precision"};
 
   carbon_run* run_;
   std::string score_tag_, label_text_, json_, by_, thresholds_;

@@ -94,13 +94,7 @@ class Combine {
     const std::string text = std::to_string(ranked_) + " of " + std::to_string(alleles_) +
                              (alleles_ == 1 ? " allele has" : " alleles have") + " a rank";
     run_->api->message(run_, ranked_ == alleles_ ? CARBON_INFO : CARBON_WARNING, text.c_str());
-    if (indels_ > 0 && by_ == "none")
-      run_->api->message(
-          run_, CARBON_WARNING,
-          (std::to_string(indels_) +
-           " ranks are those of insertions and deletions, whose scores grow with their length; "
-           "--by type compares those of a length")
-              .c_str());
+    if (by_ == "none") warn_of_indels(run_, indels_);
   }
 
  private:

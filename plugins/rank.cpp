@@ -90,13 +90,7 @@ class Rank {
 
   void finish() {
     for (const RankedTag& tag : tags_) say_counts(tag);
-    if (indels_ > 0 && by_ == kByNone)
-      run_->api->message(
-          run_, CARBON_WARNING,
-          (std::to_string(indels_) +
-           " ranks are those of insertions and deletions, whose scores grow with their length; "
-           "--by type compares those of a length")
-              .c_str());
+    if (by_ == kByNone) warn_of_indels(run_, indels_);
   }
 
  private:

@@ -49,6 +49,16 @@ inline std::optional<size_t> rank_type_of(carbon_run* run, const carbon_record* 
   return carbon::rank_type(upper_case(checked(run->api->record_allele(run, record, 0))), alt);
 }
 
+/// Of so many ranks among alleles of all types.
+inline void warn_of_indels(carbon_run* run, uint64_t count) {
+  if (count == 0) return;
+  run->api->message(run, CARBON_WARNING,
+                    (std::to_string(count) +
+                     " ranks are those of insertions and deletions, whose scores grow with their length; "
+                     "--by type compares those of a length")
+                        .c_str());
+}
+
 class Strata {
  public:
   static constexpr size_t kMost = 1000;
