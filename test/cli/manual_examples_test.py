@@ -53,8 +53,12 @@ def clinvar(d, name):
 
 
 def scored(d, name):
-    vcf(d, name, [("chr2", 100 + 50 * i, BASES[i]) for i in range(12)], ("chr2",), lambda i: "CARBON_LLR=%g;SGE=%g" % (i % 5 - 3, -i / 4),
-        '##INFO=<ID=CARBON_LLR,Number=A,Type=Float,Description="x">\n##INFO=<ID=SGE,Number=A,Type=Float,Description="x">\n')
+    """What vep wrote, with scores of other programs beside its own."""
+    tags = {"CARBON_LLR": ("A", "Float", "Carbon log-likelihood ratio"), "SGE": ("A", "Float", "x"), "PHYLOP": ("A", "Float", "x"),
+            "CADD": ("A", "Float", "x"), "CONSEQUENCE": ("1", "String", "x")}
+    vcf(d, name, [("chr2", 100 + 50 * i, BASES[i]) for i in range(12)], ("chr2",),
+        lambda i: "CARBON_LLR=%g;SGE=%g;PHYLOP=%g;CADD=%d;CONSEQUENCE=%s" % (i % 5 - 3, -i / 4, i % 3, i, ("missense", "intron")[i % 2]),
+        "".join('##INFO=<ID=%s,Number=%s,Type=%s,Description="%s">\n' % (tag, *words) for tag, words in tags.items()))
 
 
 def genes(d, name):
