@@ -11,6 +11,7 @@ test/other_release.sh ask for them, .ci/run writes them, and whoever has changed
 
 import hashlib
 import os
+import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -39,16 +40,21 @@ def release():
 
 
 def files(paths):
-    """Every file at or below the paths, relative to the root; a path that does not exist is a mistake of the list."""
+    """Every file at or below the paths that belongs to the sources, relative to the root; a path that does not exist is a mistake
+    of the list. What git ignores was made by a build: a working tree has it and a clean checkout has not."""
     for path in paths:
-        full = os.path.join(ROOT, path)
-        if not os.path.exists(full):
+        if not os.path.exists(os.path.join(ROOT, path)):
             sys.exit("test/unchanged.py: there is no %s" % path)
-        if not os.path.isdir(full):
-            yield path
-        for top, folders, names in os.walk(full):
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *paths],
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    if listed.returncode == 0:
+        return [name for name in map(os.fsdecode, listed.stdout.split(b"\0")) if name and os.path.isfile(os.path.join(ROOT, name))]
+    walked = [path for path in paths if not os.path.isdir(os.path.join(ROOT, path))]  # an archive that was unpacked
+    for path in paths:
+        for top, folders, names in os.walk(os.path.join(ROOT, path)):
             folders[:] = [name for name in folders if name != "__pycache__"]
-            yield from (os.path.relpath(os.path.join(top, name), ROOT) for name in names if not name.endswith(".so"))
+            walked += [os.path.relpath(os.path.join(top, name), ROOT) for name in names if not name.endswith(".so")]
+    return walked
 
 
 def digest(paths):
