@@ -1,5 +1,5 @@
 // `carbon serve`: answers requests over HTTP until it is asked to end (docs/serving.md, carbon-serve(1)).
-// Requests and a model come in; answers go out, and what the log has of them.
+// A model and the requests of clients come in; answers go out, and what the log says of them.
 #pragma once
 
 #include <functional>
