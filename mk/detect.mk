@@ -27,7 +27,7 @@ SAN_FLAGS = -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover
 endif
 
 # What only a server needs, with Boost; the library answers without it.
-network_sources := src/serve/http_%.cpp $(patsubst %,src/serve/%.cpp,api check page run)
+network_sources := src/serve/http_%.cpp $(patsubst %,src/serve/%.cpp,api page run)
 CUDA_LIBRARY := $(if $(filter no,$(WITH_CUDA))$(filter yes,$(LINK_CUDA)),,carbon-cuda.so)
 left_out     := $(if $(x86),,kernels/cpu/isa_avx%.cpp) \
                 $(if $(filter x86_64%,$(machine)),,kernels/cpu/isa_avx512_amx.cpp) \

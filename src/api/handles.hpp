@@ -1,21 +1,72 @@
-// The models, calls and FASTA files of this process, by the numbers that C code holds as pointers.
+// What the library holds of this process: the models, calls and FASTA files, by the numbers that C code has
+// as pointers, and its log.
 //
 // A number is never used twice, so that one of something closed, or of nothing at all, is known as such. A
 // child of fork() has none of the threads that compute, and its locks may be held by threads that it lacks.
 // So it never touches what its parent had, and begins anew with larger numbers.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "src/api/call.hpp"
-#include "src/api/fasta_file.hpp"
-#include "src/api/log_queue.hpp"
 #include "src/api/open_model.hpp"
+#include "src/base/log.hpp"
+#include "src/formats/fasta.hpp"
 
 namespace carbon::api {
+
+/// The log of the library: messages wait in memory until carbon_log_next() takes them.
+class LogQueue final : public Log {
+ public:
+  void write(LogLevel level, std::string_view where, std::string_view text, const Advice& advice) override;
+  void summary(std::string_view where, std::string_view text,
+               std::span<const std::pair<std::string, uint64_t>> counts) override;
+  /// Nobody sees progress here; results are what shows it.
+  ProgressStyle progress_style() const override { return {}; }
+  void progress(const ProgressReport& /*report*/) override {}
+  void clear_progress() override {}
+
+  /// The oldest message, as a JSON object.
+  std::optional<std::string> take();
+
+ private:
+  // The oldest are dropped.
+  static constexpr size_t kMost = 1000;
+
+  void add(const char* level, std::string_view where, std::string_view text);
+
+  std::mutex mutex_;
+  std::deque<std::string> messages_;
+};
+
+/// A FASTA file that is read record by record (carbon_fasta_open() in carbon.h), by the reader of the
+/// commands. Throws Error, as FastaReader does.
+class FastaFile {
+ public:
+  FastaFile(const std::string& path, Log& log) : reader_(path, log) {}
+
+  /// The next record, valid until the next call; null if there are no more.
+  const FastaRecord* next() {
+    const std::lock_guard lock(mutex_);
+    return reader_.next(record_) ? &record_ : nullptr;
+  }
+
+ private:
+  std::mutex mutex_;  // guards what follows
+  FastaReader reader_;
+  FastaRecord record_;
+};
 
 class Handles {
  public:

@@ -1,19 +1,113 @@
 #include "src/serve/api.hpp"
 
+#include <openssl/crypto.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
-#include <string_view>
-#include <utility>
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/base/letters.hpp"
+#include "src/base/lists.hpp"
 #include "src/model/registry.hpp"
+#include "src/serve/api_error.hpp"
 #include "src/serve/endpoints.hpp"
-#include "src/serve/openapi.hpp"
-#include "src/serve/page.hpp"
 #include "version.h"
 
 namespace carbon {
+namespace {
+
+std::vector<std::string> read_keys(const std::string& path) {
+  std::vector<std::string> keys;
+  std::ifstream in(path);
+  if (!in) throw Error("serve", path + ": cannot read the keys: " + std::strerror(errno));
+  for (std::string line; std::getline(in, line);) {
+    const size_t begin = line.find_first_not_of(" \t\r");
+    if (begin == std::string::npos || line[begin] == '#') continue;
+    keys.push_back(line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin));
+  }
+  if (keys.empty()) throw Error("serve", path + ": has no key; write one per line");
+  return keys;
+}
+
+// Whether a text is one or more tokens, joined by commas and blanks.
+bool is_list_of_tokens(std::string_view text) {
+  const std::vector<std::string_view> parts = split(text, ',');
+  return std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
+    const size_t begin = part.find_first_not_of(" \t");
+    if (begin == std::string_view::npos) return false;
+    part = part.substr(begin, part.find_last_not_of(" \t") + 1 - begin);
+    return std::all_of(part.begin(), part.end(), is_token_character);
+  });
+}
+
+}  // namespace
+
+// ---- Who may ask.
+
+ApiKeys::ApiKeys(const std::string& path) : path_(path) {
+  if (needed()) keys_ = read_keys(path_);
+}
+
+void ApiKeys::read_again() {
+  std::vector<std::string> keys = read_keys(path_);
+  const std::lock_guard lock(mutex_);
+  keys_ = std::move(keys);
+}
+
+bool ApiKeys::accept(std::string_view authorization) const {
+  constexpr std::string_view kScheme = "Bearer";
+  if (!needed()) return true;
+  // The scheme's case does not matter, and one or more blanks follow it (RFC 9110, section 11.1 and 11.4).
+  const std::string_view rest = authorization.substr(std::min(kScheme.size(), authorization.size()));
+  const size_t begin = rest.find_first_not_of(" \t");
+  if (!equal_letters(authorization.substr(0, kScheme.size()), kScheme) || begin == 0 ||
+      begin == std::string_view::npos)
+    return false;
+  const std::string_view shown = rest.substr(begin, rest.find_last_not_of(" \t") + 1 - begin);
+  bool found = false;
+  const std::lock_guard lock(mutex_);
+  for (const std::string& key : keys_)
+    if (key.size() == shown.size() && CRYPTO_memcmp(key.data(), shown.data(), key.size()) == 0) found = true;
+  return found;
+}
+
+std::string ApiKeys::any() const {
+  const std::lock_guard lock(mutex_);
+  return keys_.empty() ? "" : keys_.front();
+}
+
+size_t ApiKeys::count() const {
+  const std::lock_guard lock(mutex_);
+  return keys_.size();
+}
+
+HttpAnswer Cors::with_headers(HttpAnswer answer) const {
+  if (!on()) return answer;
+  answer.headers.emplace_back("Access-Control-Allow-Origin", origin_);
+  answer.headers.emplace_back("Access-Control-Expose-Headers", "X-Request-Id, Retry-After, X-Carbon-Note");
+  if (origin_ != "*") answer.headers.emplace_back("Vary", "Origin");
+  return answer;
+}
+
+HttpAnswer Cors::preflight(const HttpRequest& request, const std::string& method) const {
+  const bool allowed = origin_ == "*" || request.origin == origin_;
+  const bool named = allowed && is_list_of_tokens(request.requested_headers);
+  HttpAnswer answer;
+  answer.status = 204;
+  answer.headers = {{"Access-Control-Allow-Methods", method + ", OPTIONS"},
+                    {"Access-Control-Allow-Headers",
+                     named ? request.requested_headers : "authorization, content-type, x-request-id"},
+                    {"Access-Control-Max-Age", "600"}};
+  return answer;
+}
+
+// ---- The table.
+
 namespace {
 
 using nlohmann::ordered_json;
@@ -204,6 +298,38 @@ HttpAnswer Api::models() const {
 HttpAnswer Api::health() const {
   const bool ends = service_.draining();
   return json_answer({{"status", ends ? "ending" : "ok"}}, ends ? 503 : 200);
+}
+
+// ---- Before there is a model.
+
+namespace {
+
+HttpAnswer loading(const std::string& path) {
+  HttpAnswer answer =
+      ApiError(503, "the model is being loaded; try again later", "", "model_loading").answer();
+  if (path == "/health") answer.body = R"({"status":"loading"})";
+  answer.headers.emplace_back("Retry-After", "1");
+  return answer;
+}
+
+}  // namespace
+
+std::optional<HttpAnswer> FrontDoor::refuse(const HttpRequest& request) const {
+  if (const Api* const api = api_) return api->refuse(request);
+  return cors_.with_headers(loading(request.decoded_path));
+}
+
+void FrontDoor::handle(HttpExchangePtr exchange) const {
+  if (const Api* const api = api_) return api->handle(std::move(exchange));
+  exchange->answer(cors_.with_headers(loading("")));
+}
+
+HttpAnswer FrontDoor::error(int status, const std::string& message) const {
+  return cors_.with_headers(ApiError(status, message).answer());
+}
+
+void FrontDoor::log(const HttpAccess& access) const {
+  if (const Api* const api = api_) api->log(access);
 }
 
 }  // namespace carbon

@@ -1,18 +1,29 @@
-// The fields of POST /v1/completions (docs/serving.md has them in a table).
+// What OpenAI's endpoints are asked: the prompts, which embeddings have as well, and the other fields of POST
+// /v1/completions (docs/serving.md has them in a table), with what looks for the stop strings among them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "src/sampling/samplers.hpp"
 #include "src/serve/options.hpp"
-#include "src/serve/prompts.hpp"
 #include "src/verbs/fields.hpp"
+#include "src/verbs/generate.hpp"
 #include "src/verbs/served_model.hpp"
 
 namespace carbon {
+
+/// The prompts of a field: a string, a list of strings, a list of ids, or a list of lists of ids.
+std::vector<SentPrompt> read_prompts(const Fields& fields, const std::string& name, const ServedModel& served,
+                                     size_t most);
+
+/// Its bases; of ids, a k-mer that is not one of A, C, G and T is N, k times.
+std::string bases_of(const SentPrompt& prompt, const TokenLayout& layout);
 
 struct CompletionRequest {
   std::vector<SentPrompt> prompts;
@@ -30,9 +41,26 @@ struct CompletionRequest {
 CompletionRequest read_completion(const Fields& fields, const ServedModel& served,
                                   const RequestLimits& limits);
 
-/// A seed for a request without one: at most 2^53, so that every client reads it exactly.
-uint64_t draw_seed();
-/// The field `seed`: a whole number of 64 bits, with or without sign.
-std::optional<uint64_t> read_seed(const Fields& fields);
+/// The new bases of a sample, and where they end. A stop string may begin and end inside 6-mers; it is cut
+/// off. If several end at the same base, the longest counts.
+class StoppedText {
+ public:
+  /// Strings of any case, in which U is T; those with other letters than A, C, G and T are never found.
+  explicit StoppedText(std::vector<std::string> stops);
+
+  /// Adds bases. Returns false if the text has ended, and ignores what follows the end.
+  bool add(std::string_view bases);
+  /// The bases so far, without the stop string.
+  const std::string& text() const { return text_; }
+  bool stopped() const { return !found_.empty(); }
+  /// The stop string that was found, "" for none.
+  const std::string& found() const { return found_; }
+  /// So many bases of text() are certainly not the beginning of a stop string.
+  size_t certain() const;
+
+ private:
+  std::vector<std::string> stops_;
+  std::string text_, found_;
+};
 
 }  // namespace carbon

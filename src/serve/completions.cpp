@@ -1,20 +1,106 @@
 // POST /v1/completions.
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "src/base/error.hpp"
+#include "src/base/letters.hpp"
 #include "src/generate/requests.hpp"
+#include "src/sampling/ranks.hpp"
+#include "src/serve/api_error.hpp"
 #include "src/serve/completion_request.hpp"
-#include "src/serve/logprobs.hpp"
-#include "src/serve/model_work.hpp"
-#include "src/serve/sample_feed.hpp"
-#include "src/serve/stop_strings.hpp"
+#include "src/serve/endpoints.hpp"
+#include "src/serve/metrics.hpp"
+#include "src/serve/service.hpp"
+#include "src/verbs/fields.hpp"
+#include "tokenizer/kmer.hpp"
 
 namespace carbon {
 namespace {
 
 using nlohmann::ordered_json;
+
+// ---- Log-probabilities of k-mers, the tokens of k bases, as clients expect those of tokens: the form of
+// OpenAI's completions, and that of vLLM's prompt_logprobs.
+
+// One k-mer of a text, or a token before it.
+struct RankedToken {
+  std::string letters;
+  size_t offset = 0;              // of its first base in the text; 0 for one that begins before the text
+  std::span<const double> ranks;  // a row of kRankWidth, or none: then its log-probability is null
+};
+
+// Calls `take` with index, log-probability and rank of the `top` likeliest k-mers of a row.
+template <class Take>
+void each_likeliest(std::span<const double> ranks, size_t top, Take take) {
+  for (size_t i = 0; i < std::min(top, kRanked) && ranks[2 + 2 * i] >= 0; ++i)
+    take(static_cast<size_t>(ranks[2 + 2 * i]), ranks[3 + 2 * i], i + 1);
+}
+
+ordered_json empty_list() {
+  return {{"tokens", ordered_json::array()},
+          {"token_logprobs", ordered_json::array()},
+          {"top_logprobs", ordered_json::array()},
+          {"text_offset", ordered_json::array()}};
+}
+
+// {"tokens","token_logprobs","top_logprobs","text_offset"}, with the `top` likeliest k-mers and the one that
+// is there.
+class LogprobList {
+ public:
+  LogprobList(size_t top, size_t k);
+  void add(const RankedToken& token);
+  /// Hands over the object and begins a new one.
+  ordered_json take();
+
+ private:
+  size_t top_, k_;
+  ordered_json list_;
+};
+
+LogprobList::LogprobList(size_t top, size_t k) : top_(top), k_(k), list_(empty_list()) {}
+
+void LogprobList::add(const RankedToken& token) {
+  const bool known = !token.ranks.empty() && token.ranks[1] > 0;
+  list_["tokens"].push_back(token.letters);
+  list_["token_logprobs"].push_back(known ? ordered_json(token.ranks[0]) : ordered_json());
+  list_["text_offset"].push_back(token.offset);
+  ordered_json top;
+  if (known) {
+    top = ordered_json::object();
+    each_likeliest(token.ranks, top_,
+                   [&](size_t kmer, double logp, size_t) { top[kmer_text(kmer, k_)] = logp; });
+    top[token.letters] = token.ranks[0];
+  }
+  list_["top_logprobs"].push_back(std::move(top));
+}
+
+ordered_json LogprobList::take() {
+  return std::exchange(list_, empty_list());
+}
+
+// An entry of prompt_logprobs: by token id the log-probability, rank and letters of the k-mer `kmer` of a
+// prompt and of the `top` likeliest ones; null without ranks.
+ordered_json prompt_logprob(std::span<const double> ranks, uint32_t kmer, size_t top,
+                            const TokenLayout& layout) {
+  if (ranks.empty() || ranks[1] == 0) return nullptr;
+  ordered_json entry = ordered_json::object();
+  const auto add = [&](size_t index, double logp, size_t rank) {
+    entry[std::to_string(layout.kmer_id(index))] = {
+        {"logprob", logp}, {"rank", rank}, {"decoded_token", kmer_text(index, layout.bases())}};
+  };
+  add(kmer, ranks[0], static_cast<size_t>(ranks[1]));
+  each_likeliest(ranks, top, add);
+  return entry;
+}
+
+// ---- A completion.
 
 // A prompt of the request, and what it asks of the model besides samples.
 struct PromptPart {

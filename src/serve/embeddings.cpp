@@ -6,10 +6,12 @@
 
 #include "src/base/numbers.hpp"
 #include "src/embed/planner.hpp"
+#include "src/serve/api_error.hpp"
+#include "src/serve/completion_request.hpp"
 #include "src/serve/endpoints.hpp"
-#include "src/serve/model_work.hpp"
-#include "src/serve/prompts.hpp"
+#include "src/serve/service.hpp"
 #include "src/serve/verb_work.hpp"
+#include "src/verbs/fields.hpp"
 
 namespace carbon {
 namespace {

@@ -1,5 +1,4 @@
-#include "src/serve/http_client.hpp"
-
+// Asks an HTTP server one question.
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -11,8 +10,8 @@
 #include <vector>
 
 #include "src/base/error.hpp"
-#include "src/serve/http_addresses.hpp"
-#include "src/serve/http_text.hpp"
+#include "src/serve/http.hpp"
+#include "src/serve/http_message.hpp"
 
 namespace carbon {
 namespace {

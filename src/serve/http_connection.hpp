@@ -15,9 +15,9 @@
 #include <string>
 
 #include "src/base/system_random.hpp"
+#include "src/serve/http.hpp"
 #include "src/serve/http_exchange.hpp"
 #include "src/serve/http_message.hpp"
-#include "src/serve/http_server.hpp"
 
 namespace carbon {
 

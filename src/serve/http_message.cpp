@@ -4,9 +4,10 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/error.hpp>
+#include <charconv>
 #include <limits>
 
-#include "src/serve/http_text.hpp"
+#include "src/base/letters.hpp"
 
 namespace carbon {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using ErrorCode = boost::system::error_code;
+using boost::asio::ip::tcp;
 
 // The longest registered method has 17 characters.
 constexpr size_t kLongestMethod = 32;
@@ -52,6 +54,21 @@ void split_target(std::string_view target, HttpRequest& request) {
   if (request.path.empty()) request.path = "/";
 }
 
+// A path with the bytes that are percent-encoded in it, such as %2F for a slash. What is no such code stays.
+std::string decoded_path(std::string_view path) {
+  std::string decoded;
+  decoded.reserve(path.size());
+  for (size_t i = 0; i < path.size(); ++i) {
+    unsigned char byte = 0;
+    const char* const code = path.data() + i + 1;
+    const bool encoded =
+        path[i] == '%' && path.size() - i > 2 && std::from_chars(code, code + 2, byte, 16).ptr == code + 2;
+    decoded += encoded ? static_cast<char>(byte) : path[i];
+    if (encoded) i += 2;
+  }
+  return decoded;
+}
+
 bool is_path(const std::string& path) {
   return path.starts_with('/') || path == "*";
 }
@@ -60,6 +77,11 @@ bool is_path(const std::string& path) {
 bool is_field_text(const std::string& text) {
   return std::none_of(text.begin(), text.end(),
                       [](unsigned char c) { return (c < ' ' && c != '\t') || c == 0x7f; });
+}
+
+// A host without the brackets in which URLs have the address of IPv6.
+std::string bare_host(const std::string& host) {
+  return host.starts_with('[') && host.ends_with(']') ? host.substr(1, host.size() - 2) : host;
 }
 
 }  // namespace
@@ -95,6 +117,11 @@ ErrorCode parse_body(HttpParser& parser, HttpBuffer& buffer) {
   if (error == http::error::need_more && buffer.size() == buffer.max_size())
     error = http::error::buffer_overflow;
   return error;
+}
+
+bool is_token_character(char c) {
+  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
+  return is_letter_or_digit(c) || kMarks.find(c) != std::string_view::npos;
 }
 
 bool may_become_request(std::string_view start) {
@@ -176,6 +203,24 @@ HttpResponse make_response(const HttpAnswer& answer, const std::string& request_
 
 bool has_body(int status) {
   return status != 204 && status != 304;
+}
+
+std::string host_and_port(const std::string& host, uint16_t port) {
+  const std::string bare = bare_host(host);
+  const bool is_v6 = bare.find(':') != std::string::npos;
+  return (is_v6 ? "[" + bare + "]" : bare) + ":" + std::to_string(port);
+}
+
+std::vector<tcp::endpoint> addresses_of(boost::asio::io_context& context, const std::string& host,
+                                        uint16_t port, boost::system::error_code& error) {
+  const std::string name = bare_host(host);
+  if (name == "localhost")
+    return {{boost::asio::ip::address_v4::loopback(), port}, {boost::asio::ip::address_v6::loopback(), port}};
+  std::vector<tcp::endpoint> found;
+  for (const auto& entry :
+       tcp::resolver(context).resolve(name, std::to_string(port), tcp::resolver::numeric_service, error))
+    found.push_back(entry.endpoint());
+  return found;
 }
 
 }  // namespace carbon

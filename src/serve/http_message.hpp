@@ -1,17 +1,19 @@
 // Between the messages of Boost.Beast and those of the service: what a request says and what is wrong with
-// it, and the head of an answer.
+// it, and the head of an answer; and the addresses of a host. Includes Boost.
 #pragma once
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/buffer_body.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
-#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "src/serve/http.hpp"
-#include "src/serve/http_server.hpp"
 
 namespace carbon {
 
@@ -64,5 +66,11 @@ HttpResponse make_response(const HttpAnswer& answer, const std::string& request_
 
 /// Returns false for the statuses whose answers have no body and no header fields about one.
 bool has_body(int status);
+
+/// The addresses of a host, which may be written as in a URL. localhost is this machine, also where no file
+/// and no service says so; other names are asked of the system. `error` says why there are none.
+std::vector<boost::asio::ip::tcp::endpoint> addresses_of(boost::asio::io_context& context,
+                                                         const std::string& host, uint16_t port,
+                                                         boost::system::error_code& error);
 
 }  // namespace carbon

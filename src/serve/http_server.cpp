@@ -1,5 +1,4 @@
-#include "src/serve/http_server.hpp"
-
+// The server of http.hpp: where it listens, and which connections it has.
 #include <algorithm>
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
@@ -14,9 +13,9 @@
 #include <vector>
 
 #include "src/base/error.hpp"
-#include "src/serve/http_addresses.hpp"
+#include "src/serve/http.hpp"
 #include "src/serve/http_connection.hpp"
-#include "src/serve/http_text.hpp"
+#include "src/serve/http_message.hpp"
 
 namespace carbon {
 namespace {

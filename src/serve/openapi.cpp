@@ -1,9 +1,12 @@
-#include "src/serve/openapi.hpp"
-
+// The description of the endpoints in bases, as OpenAPI.
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "src/serve/endpoints.hpp"
 #include "src/verbs/schema.hpp"
 #include "version.h"
 

@@ -9,7 +9,7 @@
 
 #include "src/base/log.hpp"
 #include "src/base/stop.hpp"
-#include "src/serve/http_server.hpp"
+#include "src/serve/http.hpp"
 
 namespace carbon {
 

@@ -1,6 +1,10 @@
-#include "src/serve/page.hpp"
-
+// The files of the web page.
 #include <array>
+#include <iterator>
+#include <span>
+#include <string_view>
+
+#include "src/serve/endpoints.hpp"
 
 namespace carbon {
 namespace {

@@ -1,9 +1,11 @@
 // `carbon serve`: answers requests over HTTP until it is asked to end (docs/serving.md, carbon-serve(1)).
+// A model and the requests of clients come in; answers go out, and what the log says of them.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "src/engine/loaded_model.hpp"
 #include "src/serve/http.hpp"
@@ -28,5 +30,11 @@ void check_serve_options(const ServeOptions& options);
 /// a device fails.
 void run_serve(const std::function<std::unique_ptr<ModelsToServe>()>& load, const ServeOptions& options,
                std::function<void(const HttpAccess&)> access);
+
+/// `carbon serve --check`: asks a running server, as a container's health check does.
+///
+/// Sends a canned request to the server that listens at options.http and has the keys of
+/// options.keys. Returns a sentence about its answer. Throws Error if there is no proper answer.
+std::string check_server(const ServeOptions& options);
 
 }  // namespace carbon

@@ -1,11 +1,12 @@
 #include "src/serve/service.hpp"
 
 #include <chrono>
+#include <optional>
 #include <utility>
-#include <vector>
 
 #include "src/base/counts.hpp"
-#include "src/base/error.hpp"
+#include "src/base/threads.hpp"
+#include "src/serve/api_error.hpp"
 
 namespace carbon {
 namespace {
@@ -17,6 +18,48 @@ constexpr size_t kWorkers = 2;
 constexpr std::chrono::milliseconds kLastPass{300};
 
 }  // namespace
+
+Workers::Workers(size_t threads) {
+  try {
+    for (size_t i = 0; i < threads; ++i) threads_.push_back(start_thread([this] { work(); }));
+  } catch (...) {
+    end();
+    throw;
+  }
+}
+
+Workers::~Workers() {
+  end();
+}
+
+void Workers::end() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+    changed_.notify_all();
+  }
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Workers::post(std::function<void()> job) {
+  const std::lock_guard lock(mutex_);
+  jobs_.push_back(std::move(job));
+  changed_.notify_one();
+}
+
+void Workers::work() {
+  for (;;) {
+    std::function<void()> job;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return ending_ || !jobs_.empty(); });
+      if (ending_) return;
+      job = std::move(jobs_.front());
+      jobs_.pop_front();
+    }
+    job();
+  }
+}
 
 Service::Service(Engine& engine, const RequestLimits& limits, Log& log)
     : engine_(engine), limits_(limits), log_(log), workers_(kWorkers) {}

@@ -1,7 +1,9 @@
 // POST /tokenize and /detokenize.
+#include <nlohmann/json.hpp>
 #include <utility>
 
-#include "src/serve/model_work.hpp"
+#include "src/serve/endpoints.hpp"
+#include "src/verbs/fields.hpp"
 
 namespace carbon {
 namespace {

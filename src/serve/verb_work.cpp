@@ -1,10 +1,11 @@
 #include "src/serve/verb_work.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "src/base/json.hpp"
-#include "src/serve/endpoints.hpp"
+#include "src/serve/api_error.hpp"
+#include "src/serve/service.hpp"
+#include "src/verbs/fields.hpp"
 
 namespace carbon {
 namespace {
@@ -155,64 +156,6 @@ void VerbWork::add_result(size_t /*index*/, const Result& result) {
   begin_object();
   append_arrays(result);
   answer_ += '}';
-}
-
-namespace {
-
-// The answer is about the one sequence that is sent, or a region of the server's FASTA.
-class DnaScan final : public VerbWork {
- public:
-  using VerbWork::VerbWork;
-
- private:
-  void read_inputs(const Fields& fields) override {
-    if (fields.has("region") && !reference())
-      fields.fail("region", "needs a reference, which the server does not have: start it with a FASTA (-f)");
-    if (fields.has("region") && fields.has("sequence")) fields.fail("region", "cannot be used with sequence");
-    of_region_ = fields.has("region");
-    if (of_region_) return set_sequences("region", {fields.required_text("region")});
-    drop_reference();
-    std::string sequence = sent_bases("sequence", fields.required_text("sequence"));
-    check_bases(sequence.size(), "sequence", service().limits());
-    set_sequences("sequence", {std::move(sequence)});
-  }
-  void begin_answer() override {}
-  void add_result(size_t /*index*/, const Result& result) override {
-    const auto& bases = std::get<std::string>(result[3].data());
-    answer_ = "{";
-    if (of_region_) {
-      answer_ += "\"chrom\":";
-      append_json(result[1], answer_);
-      answer_ += ",\"pos\":" + std::to_string(std::get<std::vector<int64_t>>(result[2].data()).front() + 1) +
-                 ",\"sequence\":";
-      append_json(result[3], answer_);
-      answer_ += ',';
-    }
-    answer_ += "\"sequence_length\":" + std::to_string(bases.size()) + ",\"letters\":\"ACGT\",\"logp\":";
-    append_json(result[0], answer_);
-  }
-  void complete() override { answer_read(tokens_, std::move(answer_) + "}"); }
-
-  bool of_region_ = false;
-};
-
-WorkPtr make_verb_work(const char* verb, const ServedModel& served, HttpExchangePtr exchange) {
-  return std::make_shared<VerbWork>(verb, served, nullptr, std::move(exchange));
-}
-
-}  // namespace
-
-WorkPtr make_dna_score(const ServedModel& served, HttpExchangePtr exchange) {
-  return make_verb_work("score", served, std::move(exchange));
-}
-WorkPtr make_dna_embed(const ServedModel& served, HttpExchangePtr exchange) {
-  return make_verb_work("embed", served, std::move(exchange));
-}
-WorkPtr make_dna_predict(const ServedModel& served, HttpExchangePtr exchange) {
-  return make_verb_work("predict", served, std::move(exchange));
-}
-WorkPtr make_dna_scan(const ServedModel& served, SharedReference* reference, HttpExchangePtr exchange) {
-  return std::make_shared<DnaScan>("scan", served, reference, std::move(exchange));
 }
 
 }  // namespace carbon

@@ -3,14 +3,15 @@
 // gigabytes. Arrays become JSON by their names.
 #pragma once
 
+#include <cstddef>
 #include <deque>
 #include <memory>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "src/serve/model_work.hpp"
 #include "src/serve/options.hpp"
+#include "src/serve/work.hpp"
 #include "src/verbs/verb.hpp"
 
 namespace carbon {

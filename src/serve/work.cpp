@@ -1,16 +1,29 @@
 #include "src/serve/work.hpp"
 
+#include <algorithm>
+#include <exception>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "src/base/json.hpp"
 #include "src/base/lists.hpp"
+#include "src/sampling/ranks.hpp"
+#include "src/serve/metrics.hpp"
 #include "src/serve/service.hpp"
 #include "src/verbs/fields.hpp"
+#include "src/verbs/served_model.hpp"
 
 namespace carbon {
 namespace {
 
+using std::chrono::steady_clock;
+
 constexpr const char* kNoteHeader = "X-Carbon-Note";
+
+double seconds_of(steady_clock::duration time) {
+  return std::chrono::duration<double>(time).count();
+}
 
 }  // namespace
 
@@ -192,6 +205,69 @@ void Work::end() {
     ended_ = true;
   }
   cancel_requests();
+}
+
+// ---- A work for the model.
+
+void ModelWork::answer_read(size_t tokens, std::string body) {
+  service().metrics().tokens(tokens, 0);
+  service().metrics().ended(Metrics::End::length, seconds());
+  answer_json(std::move(body));
+}
+
+void ModelWork::begin() {
+  const Fields fields = Fields::of_body(request().body);
+  check_name(fields);
+  begin(fields);
+}
+
+// Another model is not served.
+void ModelWork::check_name(const Fields& fields) const {
+  const std::string asked = fields.text("model", served_.name());
+  const std::vector<std::string>& names = served_.names();
+  if (std::find(names.begin(), names.end(), asked) != names.end()) return;
+  throw ApiError(404,
+                 "the model '" + printable(asked) + "' is not served here; the one that is has the name '" +
+                     served_.name() + "'",
+                 "model", "model_not_found");
+}
+
+// ---- What is drawn meanwhile.
+
+std::shared_ptr<SampleFeed> SampleFeed::attach(Request& sample, Work* work, Metrics& metrics,
+                                               steady_clock::time_point arrived) {
+  const auto feed = std::make_shared<SampleFeed>();
+  feed->arrived_ = arrived;
+  sample.started = [&metrics, arrived] { metrics.queued(seconds_of(steady_clock::now() - arrived)); };
+  sample.progressed = [feed, work, &metrics](const Request& request, size_t added) {
+    feed->drawn(request, added, metrics);
+    if (work) work->wake();
+  };
+  return feed;
+}
+
+// `added` is 0 if the logits for the next 6-mer were not finite.
+void SampleFeed::drawn(const Request& sample, size_t added, Metrics& metrics) {
+  if (added == 0) return;
+  const steady_clock::time_point now = steady_clock::now();
+  if (last_) {
+    metrics.next_token(seconds_of(now - *last_));
+  } else {
+    metrics.first_token(seconds_of(now - arrived_));
+  }
+  last_ = now;
+  const std::lock_guard lock(mutex_);
+  const auto from_end = [](auto& list, size_t n) { return list.end() - static_cast<ptrdiff_t>(n); };
+  news_.kmers.insert(news_.kmers.end(), from_end(sample.kmers, added), sample.kmers.end());
+  news_.logp = sample.logp;
+  if (!sample.generation->rank) return;
+  const std::span<const double> ranks = sample.values();
+  news_.ranks.insert(news_.ranks.end(), from_end(ranks, added * kRankWidth), ranks.end());
+}
+
+SampleFeed::News SampleFeed::take() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(news_, {});
 }
 
 }  // namespace carbon

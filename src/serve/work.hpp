@@ -1,17 +1,19 @@
 // What one client wants, from the arrival of its request to the end of its answer. An endpoint derives from
-// Work and says how the request is planned and answered; service.hpp runs it.
+// Work, or from ModelWork if it reads a JSON object, and says how the request is planned and answered;
+// service.hpp runs it. A SampleFeed brings what is drawn meanwhile.
 //
 // Workers call begin(), look() and finished(), never two at a time for one Work. Its other functions say who
 // may call them.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "src/engine/request.hpp"
@@ -21,6 +23,8 @@
 namespace carbon {
 
 class Fields;
+class Metrics;
+class ServedModel;
 class Service;
 
 class Work : public std::enable_shared_from_this<Work> {
@@ -104,5 +108,52 @@ class Work : public std::enable_shared_from_this<Work> {
 };
 
 using WorkPtr = std::shared_ptr<Work>;
+
+/// A work for the model that is served, whose request is a JSON object.
+class ModelWork : public Work {
+ public:
+  ModelWork(const ServedModel& served, HttpExchangePtr exchange)
+      : Work(std::move(exchange)), served_(served) {}
+
+ protected:
+  /// begin() of a request, of which the field `model` is read.
+  virtual void begin(const Fields& fields) = 0;
+  const ServedModel& served() const { return served_; }
+  /// Ends the request of one that has read `tokens` and drawn none.
+  void answer_read(size_t tokens, std::string body);
+
+ private:
+  void begin() override;
+  void check_name(const Fields& fields) const;
+
+  const ServedModel& served_;
+};
+
+/// What a sample has drawn, on its way from the scheduler's thread to a worker's.
+class SampleFeed {
+ public:
+  /// 6-mers in the order in which they were drawn, and for each the row of its ranks if the sample has them.
+  struct News {
+    std::vector<uint16_t> kmers;
+    std::vector<double> ranks;  // [kmers, kRankWidth], or empty
+    double logp = 0;            // Request::logp with the last of them
+  };
+
+  /// Attaches a feed to a request that is not running yet. If `work` is not null, it is woken for each 6-mer.
+  /// Times go to `metrics`, counted from `arrived`. The work must outlive the request.
+  static std::shared_ptr<SampleFeed> attach(Request& sample, Work* work, Metrics& metrics,
+                                            std::chrono::steady_clock::time_point arrived);
+
+  /// What has come since the last call.
+  News take();
+
+ private:
+  void drawn(const Request& sample, size_t added, Metrics& metrics);
+
+  std::mutex mutex_;
+  News news_;
+  std::chrono::steady_clock::time_point arrived_;
+  std::optional<std::chrono::steady_clock::time_point> last_;  // when a 6-mer was drawn
+};
 
 }  // namespace carbon
