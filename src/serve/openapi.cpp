@@ -4,7 +4,8 @@
 #include <set>
 #include <string>
 
-#include "src/verbs/schema.hpp"
+#include "src/verbs/fields.hpp"
+#include "src/verbs/verb.hpp"
 #include "version.h"
 
 namespace carbon {
