@@ -34,7 +34,7 @@ $(BUILD)/figure_design.h: src/report/figures/figure.js src/report/figures/logo.j
 
 # What program and carbon-cuda.so must agree on: the headers of their interface, the arithmetic of draws, the compiler.
 $(BUILD)/backend_stamp.h: kernels/ops.hpp kernels/tensor.hpp kernels/draw_math.hpp kernels/cuda/library.hpp \
-                          $(addprefix src/base/,error.hpp exact_math.hpp random.hpp) VERSION $(BUILD)/CXX.stamp
+                          src/base/error.hpp src/base/random.hpp VERSION $(BUILD)/CXX.stamp
 	@mkdir -p $(@D)
 	printf '#define CARBON_BACKEND_STAMP "%s-%s-%s"\n' '$(VERSION)' \
 	    "$$(cat $(filter-out %.stamp,$^) | cksum | cut -d' ' -f1)" "$$({ $(CXX) -dumpfullversion || $(CXX) -dumpversion; } 2> /dev/null)" > $@

@@ -1,4 +1,5 @@
-// The one exception type of the program.
+// The one exception type of the program. src/base has what all rooms may include, such as this, and includes
+// none of them.
 //
 // A message says what went wrong, where (file, line, contig:pos, tensor) and which values would work. Where
 // an option or a setting would help, the Error carries an Advice beside it: the library does not know who
@@ -27,6 +28,27 @@ struct Advice {
   std::string for_commands() const;
   bool operator==(const Advice&) const = default;
 };
+
+inline std::string Advice::words(const std::function<std::string(const std::string&)>& write) const {
+  std::string out;
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '{') {
+      out += text[at];
+      continue;
+    }
+    const size_t end = text.find('}', at);
+    const std::string name = text.substr(at + 1, end - at - 1);
+    const std::string written = name.front() == '-' ? write(name) : values.at(std::stoul(name));
+    if (name.front() == '-' && written.empty()) return "";
+    out += written;
+    at = end;
+  }
+  return out;
+}
+
+inline std::string Advice::for_commands() const {
+  return words([](const std::string& option) { return option; });
+}
 
 class Error : public std::runtime_error {
  public:

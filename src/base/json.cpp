@@ -11,10 +11,8 @@
 #include <vector>
 
 #include "src/base/error.hpp"
-#include "src/base/ordered_json.hpp"
 
 namespace carbon {
-
 namespace {
 
 constexpr size_t kMaxDepth = 32;

@@ -66,6 +66,18 @@ class Log {
 };
 
 /// A log that drops everything. It has no state.
-Log& silent_log();
+inline Log& silent_log() {
+  class SilentLog final : public Log {
+   public:
+    void write(LogLevel, std::string_view, std::string_view, const Advice&) override {}
+    void summary(std::string_view, std::string_view,
+                 std::span<const std::pair<std::string, uint64_t>>) override {}
+    ProgressStyle progress_style() const override { return {}; }
+    void progress(const ProgressReport&) override {}
+    void clear_progress() override {}
+  };
+  static SilentLog log;
+  return log;
+}
 
 }  // namespace carbon

@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "src/base/error.hpp"
-#include "src/base/lists.hpp"
 #include "src/base/words.hpp"
 
 namespace carbon {

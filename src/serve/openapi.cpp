@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "src/serve/endpoints.hpp"
-#include "src/verbs/schema.hpp"
+#include "src/verbs/fields.hpp"
+#include "src/verbs/verb.hpp"
 #include "version.h"
 
 namespace carbon {

@@ -1,5 +1,6 @@
-// Reads the fields of a JSON object, the request of a server or the options of a call of libcarbon, with
-// their types and bounds. Each error names its field.
+// What a door takes of a verb as JSON. Reads the fields of an object, the request of a server or the options
+// of a call of libcarbon, with their types and bounds; each error names its field. Describes the same
+// settings as JSON Schema, for the doors that describe themselves: openapi.json and the tools of carbon mcp.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,8 @@
 #include "src/base/words.hpp"
 
 namespace carbon {
+
+struct VerbEntry;
 
 /// pad_tail for the setting pad-tail.
 std::string field_name(std::string setting);
@@ -98,5 +101,22 @@ class Fields {
   mutable std::set<std::string> asked_;
   std::shared_ptr<std::string> note_ = std::make_shared<std::string>();
 };
+
+// JSON Schemas of what verbs take.
+
+nlohmann::ordered_json text_schema(const char* about);
+nlohmann::ordered_json list_schema(nlohmann::ordered_json items, const char* about);
+nlohmann::ordered_json object_schema(
+    nlohmann::ordered_json properties,
+    const nlohmann::ordered_json& required = nlohmann::ordered_json::array());
+/// Of an object that has no other members.
+nlohmann::ordered_json closed_schema(
+    nlohmann::ordered_json properties,
+    const nlohmann::ordered_json& required = nlohmann::ordered_json::array());
+/// What read_variant() reads.
+nlohmann::ordered_json variant_schema();
+/// Of what a door takes of a verb: its inputs, of which some are required, and the settings.
+nlohmann::ordered_json request_schema(const VerbEntry& verb, Door door, nlohmann::ordered_json inputs,
+                                      nlohmann::ordered_json required = nlohmann::ordered_json::array());
 
 }  // namespace carbon

@@ -36,4 +36,8 @@ ServedModel::ServedModel(LoadedModels& models, LoadedModels* drafts, std::vector
   if (names_.empty()) names_.push_back(models.front().checkpoint().id());
 }
 
+IndexedFasta open_fasta(const std::string& path, Log& log) {
+  return or_input_error([&] { return IndexedFasta(path, log); });
+}
+
 }  // namespace carbon

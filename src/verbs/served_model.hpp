@@ -1,15 +1,22 @@
-// The model that a server or libcarbon has loaded, as verbs need it.
+// What a door has opened for verbs: the model that a server or libcarbon has loaded, and a FASTA.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "src/base/error.hpp"
+#include "src/base/log.hpp"
 #include "src/engine/loaded_model.hpp"
+#include "src/formats/fasta.hpp"
 #include "tokenizer/hybrid.hpp"
 
 namespace carbon {
 
+/// The model, as verbs need it.
 class ServedModel {
  public:
   /// `drafts`: null, or the draft model. `names`: under which the model is served; none: its own id.
@@ -35,5 +42,41 @@ class ServedModel {
   int64_t created_;
   HybridTokenizer tokenizer_;
 };
+
+/// The FASTA of a server, which many requests read. An IndexedFasta serves one thread at a time, and so does
+/// this.
+class SharedReference {
+ public:
+  explicit SharedReference(IndexedFasta fasta) : fasta_(std::move(fasta)) {}
+
+  /// Calls `use` while no other thread reads the FASTA.
+  void read(const std::function<void(const IndexedFasta&)>& use) {
+    const std::lock_guard lock(mutex_);
+    use(fasta_);
+  }
+
+ private:
+  std::mutex mutex_;
+  IndexedFasta fasta_;
+};
+
+/// A file that a setting names, or the FASTA of a door, cannot be used.
+class InputError : public Error {
+ public:
+  using Error::Error;
+};
+/// Runs `work`, and throws its Error as InputError.
+template <class Work>
+decltype(auto) or_input_error(const Work& work) {
+  try {
+    return work();
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const Error& error) {
+    throw InputError(error.function(), error.what());
+  }
+}
+/// Throws InputError.
+IndexedFasta open_fasta(const std::string& path, Log& log);
 
 }  // namespace carbon

@@ -3,24 +3,65 @@
 // libcarbon, and plugins. A door reads settings and inputs in its own form, and lets the engine compute.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "src/base/log.hpp"
 #include "src/base/settings.hpp"
 #include "src/engine/request.hpp"
 #include "src/model/model_use.hpp"
-#include "src/verbs/array.hpp"
 #include "src/verbs/served_model.hpp"
-#include "src/verbs/shared_reference.hpp"
 
 namespace carbon {
 
 class Fields;
 class Findings;
+
+/// The arrays of which the result of a verb consists: elements in row-major order, with a shape whose product
+/// is their number; {} for a single one.
+class Array {
+ public:
+  using Data = std::variant<std::vector<double>, std::vector<float>, std::vector<int64_t>, std::string>;
+
+  Array(std::string_view name, Data data, std::initializer_list<size_t> shape)
+      : name_(name), data_(std::move(data)), shape_(shape.begin(), shape.end()) {
+    int64_t bytes = size();
+    strides_.resize(shape_.size());
+    for (size_t i = shape_.size(); i-- > 0; bytes *= shape_[i]) strides_[i] = bytes;
+  }
+  /// One number, and letters.
+  Array(std::string_view name, double number) : Array(name, std::vector<double>{number}, {}) {}
+  Array(std::string_view name, int64_t number) : Array(name, std::vector<int64_t>{number}, {}) {}
+  Array(std::string_view name, std::string letters) : Array(name, Data(), {letters.size()}) {
+    data_ = std::move(letters);
+    strides_ = {1};
+  }
+
+  std::string_view name() const { return name_; }
+  /// Numbers or letters, by their type.
+  const Data& data() const { return data_; }
+  const std::vector<int64_t>& shape() const { return shape_; }
+  /// In bytes.
+  const std::vector<int64_t>& strides() const { return strides_; }
+
+ private:
+  int64_t size() const {
+    return std::visit([](const auto& all) { return static_cast<int64_t>(sizeof(all[0])); }, data_);
+  }
+
+  std::string_view name_;  // a text of the program
+  Data data_;
+  std::vector<int64_t> shape_, strides_;
+};
+
+using Result = std::vector<Array>;
 
 /// Requests that are computed, and what is then made of them.
 struct Piece {
@@ -104,28 +145,15 @@ std::unique_ptr<Verb> make_verb(const VerbEntry& entry, const VerbContext& conte
 /// What is wrong, and the advice if the door takes all settings that it names, and it names some.
 std::string told_at(Door door, const Error& error);
 
-/// A file that a setting names, or the FASTA of a door, cannot be used.
-class InputError : public Error {
- public:
-  using Error::Error;
-};
-/// Runs `work`, and throws its Error as InputError.
-template <class Work>
-decltype(auto) or_input_error(const Work& work) {
-  try {
-    return work();
-  } catch (const OutOfMemory&) {
-    throw;
-  } catch (const Error& error) {
-    throw InputError(error.function(), error.what());
-  }
-}
-/// Throws InputError.
-IndexedFasta open_fasta(const std::string& path, Log& log);
-
 /// The bases of the input `name`, in which white space is left out and U becomes T, as the commands read it.
 /// Throws FieldError for what is not a letter, with its place, and for a protein.
 std::string checked_bases(const std::string& name, std::string_view text,
                           const std::function<void(const std::string&)>& note);
+
+/// Appends a number so that it reads back exactly; null if it is not finite. The tree of a JSON library would
+/// take gigabytes for a list of some million numbers.
+void append_json(double number, std::string& text);
+/// Appends an array: a number, a text, or lists. A row of several values of which none is there is null.
+void append_json(const Array& array, std::string& text);
 
 }  // namespace carbon

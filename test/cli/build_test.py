@@ -25,7 +25,7 @@ echo "$out: $*" >> made
 mkdir -p "$(dirname "$out")" && : > "$out"
 """
 FILES = """
-    src/cli/main.cpp src/cli/vep.cpp src/base/installed.cpp src/base/random.hpp src/base/error.hpp src/base/exact_math.hpp
+    src/cli/main.cpp src/cli/vep.cpp src/base/installed.cpp src/base/random.hpp src/base/error.hpp
     src/vep/run.cpp src/vep/plan.cpp tokenizer/kmer.cpp kernels/ops.hpp kernels/tensor.hpp kernels/draw_math.hpp
     kernels/cpu/isa_generic.cpp kernels/cpu/isa_avx2.cpp kernels/cuda/library.hpp
     kernels/cuda/loader.cpp kernels/cuda/plan.cpp kernels/cuda/kv.cpp kernels/cuda/rows.cu kernels/cuda/draw.cu

@@ -1,9 +1,7 @@
-#include "src/base/near_names.hpp"
-
-#include <algorithm>
+// The words that are near to another one. All else of words.hpp is in the header.
+#include "src/base/words.hpp"
 
 #include "src/base/letters.hpp"
-#include "src/base/lists.hpp"
 
 namespace carbon {
 
