@@ -1,4 +1,5 @@
-// Indexed FASTA (plain or BGZF) through htslib's faidx, and sequential FASTA reading.
+// FASTA: which bytes a sequence may have and what is made of them, reading by an index (plain or BGZF,
+// through htslib's faidx), reading from beginning to end, and what of a file an index cannot express.
 //
 // Coordinates are 0-based half-open. Sequence is returned as in the file (case kept), with T for U.
 #pragma once
@@ -7,11 +8,49 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "src/base/log.hpp"
 
 namespace carbon {
+
+// Which bytes may occur in a sequence, and what is made of RNA and of proteins, for files and for all that
+// clients and plugins send. A model can score only some letters.
+
+/// All letters, and the signs for gaps and stops that alignments and proteins leave in sequences.
+inline bool is_sequence_byte(unsigned char c) {
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '*' || c == '-';
+}
+
+/// The letter of DNA that a letter of RNA stands for: T for U, in either case. All others are as they were.
+inline char dna_letter(char c) {
+  // U and u differ from T and t in one bit.
+  return (c | 0x20) == 'u' ? static_cast<char>(c - ('U' - 'T')) : c;
+}
+
+/// Turns RNA into DNA: U becomes T, in either case. Returns whether there was one; read_as_t() says so.
+/// Throws Error of `function` if so many letters stand for amino acids and for no base that this is a
+/// protein. `where` is the place in messages.
+bool read_as_dna(std::string& sequence, const std::string& where, const std::string& function);
+std::string read_as_t(const std::string& where);
+
+/// Reads the sequences of a file as DNA: read_as_dna() for each, with a warning the first time.
+class FastaDna {
+ public:
+  /// `function` is the caller in messages.
+  FastaDna(Log& log, std::string function) : log_(log), function_(std::move(function)) {}
+  void read(std::string& sequence, const std::string& where);
+
+ private:
+  Log& log_;
+  std::string function_;
+  bool rna_seen_ = false;
+};
+
+inline bool is_fasta_space(unsigned char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
 
 /// Random access to a FASTA file. Not thread-safe: each thread needs a separate object.
 class IndexedFasta {
@@ -64,5 +103,22 @@ class FastaReader {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// What of a FASTA file an index cannot express: sequences without a name or with the name of another, lines
+/// of different lengths, and lines that are too long.
+struct FastaLayout {
+  /// With `FILE:LINE`, why no index can be right; "" if nothing is in the way.
+  std::string fault;
+  /// The first line after a shorter line of its sequence, which htslib refuses; "" if there is none.
+  std::string uneven;
+  /// How many sequences have the name of an earlier one, and the first such name.
+  uint64_t repeated = 0;
+  std::string repeated_name;
+  /// Each name once, in the order of the file.
+  std::vector<std::string> names;
+};
+
+/// Reads the whole file, up to the first fault. Throws Error if it cannot be read.
+FastaLayout read_fasta_layout(const std::string& path);
 
 }  // namespace carbon

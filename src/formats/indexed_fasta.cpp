@@ -32,8 +32,6 @@
 #include "src/files/run_files.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/fasta.hpp"
-#include "src/formats/fasta_alphabet.hpp"
-#include "src/formats/fasta_layout.hpp"
 
 namespace carbon {
 

@@ -10,7 +10,6 @@
 #include <cstdlib>
 
 #include "src/base/error.hpp"
-#include "src/formats/index_check.hpp"
 #include "src/formats/records_file.hpp"
 
 namespace carbon {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "src/formats/vcf_regions.hpp"
+#include "src/formats/regions.hpp"
 
 namespace carbon {
 

@@ -1,11 +1,13 @@
-// Regions as users write them: in options, and in files of every kind. The one reader of both; what a region
-// selects is up to fasta_regions.hpp (bases of a FASTA) and vcf_regions.hpp (records of a VCF).
+// Regions as users write them, in options and in files of every kind, of which this is the one reader, and
+// which records of a VCF they select, by the rules of bcftools. What they select in a FASTA is up to
+// sequence_inputs.hpp.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "src/base/log.hpp"
@@ -55,5 +57,58 @@ struct RegionRules {
 bool read_region_file(
     const std::string& path, const RegionRules& rules, Log& log,
     const std::function<void(WrittenRegion&, const std::function<std::string()>& where)>& take);
+
+// Which records of a VCF they select. Only overlap: jumping by an index and reading records belong to the VCF
+// reader.
+
+/// Which part of a record must overlap a region: POS, the bases of REF (or up to END), or the bases that
+/// differ between REF and ALT.
+enum class VcfOverlap { pos, record, variant };
+
+/// Reads `pos`, `record` or `variant`, or 0, 1 or 2. Throws Error for any other text, in which `option` says
+/// what the text was for.
+VcfOverlap parse_vcf_overlap(const std::string& text, const std::string& option);
+
+/// 0-based, both ends included. With begin = end + 1 it is the place between two bases, as of an insertion.
+struct VcfInterval {
+  int64_t begin = 0, end = 0;
+};
+
+/// The part of a record that must overlap. `length` is the number of reference bases that the record spans.
+VcfInterval vcf_extent(VcfOverlap overlap, int64_t pos, int64_t length, const std::string& ref,
+                       const std::vector<std::string>& alts);
+
+class VcfRegions {
+ public:
+  struct Contig {
+    std::string name;
+    std::vector<VcfInterval> intervals;
+  };
+
+  VcfRegions() = default;
+  /// Overlapping intervals are merged.
+  explicit VcfRegions(const std::vector<WrittenRegion>& regions);
+  /// From a list with commas, as bcftools reads it. `known` says which contigs the records may be on. Throws
+  /// Error.
+  static VcfRegions from_list(const std::string& text, const KnownContig& known = {});
+  /// From a file (read_region_file()). If it has a tabix index, its regions stay as they are, as those of
+  /// bcftools do; otherwise overlapping intervals are merged. Throws Error.
+  static VcfRegions from_file(const std::string& path, const KnownContig& known = {},
+                              Log& log = silent_log());
+
+  /// The contigs in the order of their first appearance, each with its intervals in the order to visit them.
+  const std::vector<Contig>& contigs() const { return contigs_; }
+  /// Sorts and merges the intervals of each contig.
+  void merge();
+  /// Whether an interval overlaps `extent`. Only for merged regions. As in bcftools, a record at POS 0
+  /// overlaps every region of its contig.
+  bool overlap(const std::string& contig, const VcfInterval& extent) const;
+
+ private:
+  void add(const WrittenRegion& region);
+
+  std::vector<Contig> contigs_;
+  std::unordered_map<std::string, size_t> numbers_;  // of contigs, by name
+};
 
 }  // namespace carbon

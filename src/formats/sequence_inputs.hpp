@@ -1,5 +1,5 @@
 // The sequences that a run reads: whole FASTA files, one after the other, or regions of one indexed FASTA
-// file.
+// file, and what a region as it is written (regions.hpp) selects there.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,26 @@
 #include "src/base/log.hpp"
 #include "src/base/words.hpp"
 #include "src/files/sequence_output.hpp"
+#include "src/formats/fasta.hpp"
+#include "src/formats/regions.hpp"
 
 namespace carbon {
+
+struct Region {
+  std::string contig;
+  int64_t begin = 0, end = 0;  // 0-based half-open, clipped to the contig
+};
+
+/// Reads one region as samtools does. An end beyond the contig is clipped with a warning. Throws Error for an
+/// unknown contig, whose other spelling the message names, and a region without bases.
+Region parse_region(const std::string& text, const IndexedFasta& fasta);
+
+/// The same for a list with commas.
+std::vector<Region> parse_regions(const std::string& list, const IndexedFasta& fasta, RegionStyle style);
+
+/// The same for a file. Lines without bases are left out with a warning.
+std::vector<Region> read_regions(const std::string& path, const IndexedFasta& fasta,
+                                 RegionStyle style = RegionStyle::samtools);
 
 struct SequenceInputs {
   std::vector<std::string> files;    // FASTA files or "-"; exactly one indexed FASTA if there are regions

@@ -15,7 +15,6 @@
 #include "src/base/lists.hpp"
 #include "src/files/output.hpp"
 #include "src/files/text_input.hpp"
-#include "src/formats/index_check.hpp"
 #include "src/formats/indexed_table.hpp"
 #include "src/formats/records_file.hpp"
 #include "src/formats/vcf_header.hpp"

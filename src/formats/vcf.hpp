@@ -1,4 +1,4 @@
-// Reading and writing VCF and BCF through htslib.
+// Reading and writing VCF and BCF through htslib, and tables of variants that tabix can index.
 //
 // Records are passed through as htslib reads them; carbon only adds INFO tags. Works with htslib 1.16 and
 // later: a cut BGZF block that 1.16 reports as the end of the file is noticed when the reader is closed.
@@ -14,7 +14,7 @@
 
 #include "src/base/log.hpp"
 #include "src/files/output.hpp"
-#include "src/formats/vcf_regions.hpp"
+#include "src/formats/regions.hpp"
 
 namespace carbon {
 
@@ -150,7 +150,7 @@ struct VcfWriterOptions {
   /// only if the header has no contig line at all.
   std::vector<std::pair<std::string, int64_t>> contigs;
   VcfIndexKind index = VcfIndexKind::none;  // written beside a finished file
-  bool indexed_table = false;               // a table can have an index (table_output.hpp)
+  bool indexed_table = false;               // a table can have an index (TableOutput)
   int64_t records_per_block =
       1024;  // blocks of compressed output end here; 0: only where end_block() is called
   TemporaryName temporary = TemporaryName::unique;
@@ -169,6 +169,10 @@ void append_vcf_float(float value, std::string& text);
 /// Reads an index type, `csi` or `tbi`, into `index`. Throws Error for any other text, and if the output that
 /// the options describe cannot have such an index.
 void parse_write_index(const std::string& text, VcfWriterOptions& options);
+
+/// Throws Error if the output that the options describe, or its index, cannot hold a record that ends at
+/// position `last`, counted from 1. `what` says what lies there, such as "contig chr1 has 3000000000 bases".
+void check_last_position(const VcfWriterOptions& options, int64_t last, const std::string& what);
 
 /// Writes records of a VcfReader, or new ones. VcfReader::next() and functions of the writer may run in two
 /// threads at the same time, on different records.
@@ -209,6 +213,54 @@ class VcfWriter final : public Output {
   /// For records that are parsed with this header.
   VcfWriter(std::shared_ptr<SharedHeader> header, const VcfWriterOptions& options);
 
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// A table with one line per variant that tabix can index: CHROM and POS are its first two columns, and lines
+/// without a variant begin with '#'.
+class TableOutput final : public Output {
+ public:
+  /// Uses path, index, temporary, log, contigs and how to compress of the options. The table is BGZF if the
+  /// path ends in .gz or .bgz. Throws Error if the output cannot be written or cannot have the index.
+  explicit TableOutput(const VcfWriterOptions& options);
+  ~TableOutput() override;
+  TableOutput(const TableOutput&) = delete;
+  TableOutput& operator=(const TableOutput&) = delete;
+
+  void write(std::string_view text);
+  void end_block() override;
+  void flush() override;
+  void flush_for_reader() override;
+  /// Writes its index, too.
+  void close() override;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Writes a VCF that arrives as text, in any format that VcfWriter writes.
+///
+/// Each record is checked and written when its line is complete. All functions throw Error for text that is
+/// no VCF, and if writing fails.
+class VcfTextWriter {
+ public:
+  /// `shown` is what messages call the text. The output is opened when its header is complete.
+  VcfTextWriter(std::string shown, VcfWriterOptions options);
+  ~VcfTextWriter();
+  VcfTextWriter(const VcfTextWriter&) = delete;
+  VcfTextWriter& operator=(const VcfTextWriter&) = delete;
+
+  /// Takes the next bytes of the text.
+  void write(std::string_view text);
+  /// Passes what was written so far on to a pipe or a terminal, if it is not compressed. The header is passed
+  /// on as soon as it is complete.
+  void flush_for_reader();
+  /// Closes the output, which then appears under its name. The last line may lack its newline.
+  void close();
+
+ private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

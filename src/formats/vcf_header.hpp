@@ -64,7 +64,7 @@ std::string without_number(std::string_view line);
 std::vector<std::string> contigs_of_header(const bcf_hdr_t* header);
 
 /// Adds the contigs that the index of a VCF text has and the header lacks, as bcftools does. The index must
-/// have been checked (index_check.hpp).
+/// have been checked (check_indices()).
 void add_contigs_of_index(const std::string& path, bcf_hdr_t* header);
 
 }  // namespace carbon

@@ -1,6 +1,6 @@
 // Index jumps and index files, through htslib's iterators and builders.
 
-#include "src/formats/vcf_index.hpp"
+#include "src/formats/vcf_internal.hpp"
 
 #include <htslib/bgzf.h>
 #include <sys/stat.h>
@@ -12,8 +12,7 @@
 #include "src/base/error.hpp"
 #include "src/files/htslib_messages.hpp"
 #include "src/files/index_name.hpp"
-#include "src/formats/index_check.hpp"
-#include "src/formats/position_limits.hpp"
+#include "src/formats/records_file.hpp"
 
 namespace carbon {
 

@@ -15,7 +15,6 @@
 #include "src/files/htslib_messages.hpp"
 #include "src/files/index_name.hpp"
 #include "src/formats/contig_spelling.hpp"
-#include "src/formats/index_check.hpp"
 #include "src/formats/records_file.hpp"
 #include "src/formats/vcf_header.hpp"
 #include "src/formats/vcf_internal.hpp"

@@ -1,9 +1,9 @@
-#include "src/formats/vcf_text_writer.hpp"
+// Writing a VCF that arrives as text: lines become records, which a VcfWriter writes.
 
 #include <utility>
 
 #include "src/base/error.hpp"
-#include "src/formats/vcf_changes.hpp"
+#include "src/formats/vcf.hpp"
 #include "src/formats/vcf_header.hpp"
 #include "src/formats/vcf_lines.hpp"
 

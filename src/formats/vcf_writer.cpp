@@ -16,7 +16,6 @@
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/files/output.hpp"
-#include "src/formats/position_limits.hpp"
 #include "src/formats/vcf_header.hpp"
 #include "src/formats/vcf_internal.hpp"
 

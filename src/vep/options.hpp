@@ -1,20 +1,23 @@
-// The options of a run of `carbon vep` (docs/recipes.md, docs/conventions.md). The command line fills them
-// in.
+// The options of a run of `carbon vep` (docs/recipes.md, docs/conventions.md), which the command line fills
+// in, and the records that they choose: those of a share of the input (base/shard.hpp).
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "src/base/error.hpp"
 #include "src/base/estimate_options.hpp"
 #include "src/base/log.hpp"
 #include "src/base/progress.hpp"
 #include "src/base/run_identity.hpp"
+#include "src/base/shard.hpp"
 #include "src/base/stop.hpp"
 #include "src/formats/vcf.hpp"
 #include "src/vep/output.hpp"
-#include "src/vep/recipe_settings.hpp"
-#include "src/vep/shard.hpp"
+#include "src/vep/recipe.hpp"
 
 namespace carbon {
 
@@ -56,5 +59,20 @@ VcfWriterOptions output_options(const VepOptions& options);
 /// Throws Error for an output type or an index that the output cannot have, and if `resume` is set for an
 /// output that cannot be continued. Needs no model.
 void check_vep_output(const VepOptions& options);
+
+/// Reads the next record; false at the end. VcfReader::next, or a function around it: shares are formed after
+/// records were selected.
+using RecordSource = std::function<bool(VcfRecord&)>;
+
+/// Throws Error for an input that cannot be read twice: standard input, a pipe, a terminal. `why` begins the
+/// message: which reads it twice, and what for.
+void check_readable_twice(const std::string& input, const std::string& why, const Advice& advice = {});
+/// The same for the input of a share, whose records are counted first.
+void check_share_input(const std::string& input);
+/// Reads to the end and returns the number of records.
+uint64_t count_records(const RecordSource& next);
+/// A source of the records of `next` in `range`. It does not read beyond the end of the range, and throws
+/// Error if `next` ends earlier.
+RecordSource records_in(RecordSource next, IndexRange range);
 
 }  // namespace carbon

@@ -2,9 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
+#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
+#include "src/base/numbers.hpp"
 #include "src/files/output.hpp"
+#include "src/formats/fasta.hpp"
+#include "src/vep/structural.hpp"
 
 namespace carbon {
 namespace {
@@ -85,6 +91,18 @@ class TableSiteOutput final : public SiteOutput {
   std::string without_alts_, text_;
 };
 
+MatrixPlace place_of(const std::string& path) {
+  const std::optional<ArrayFormat> format = array_format_of(path);
+  if (!format)
+    throw Error("vep", path + ": embeddings are written to a file whose name ends in .safetensors or .npy");
+  return {path, *format, ".variants.tsv", "#CHROM\tPOS\tID\tREF\tALT\trow"};
+}
+
+ArrayLayout layout_of(ArrayFormat format, size_t hidden) {
+  if (format == ArrayFormat::npy) return {format, DType::f32, 2 * hidden};
+  return {format, DType::f32, hidden, {"ref", "alt"}};
+}
+
 }  // namespace
 
 std::vector<std::string> flag_texts(const std::vector<AlleleFlag>& flags,
@@ -104,6 +122,122 @@ std::unique_ptr<SiteOutput> make_site_output(const VcfReader& reader, const VcfW
     throw Error("vep", "a table cannot have a compression level; it is compressed if its name ends in .gz",
                 {"leave out the digit of {-O}"});
   return std::make_unique<TableSiteOutput>(options, header);
+}
+
+std::vector<std::optional<size_t>> rank_types(const VcfRecord& record, const InfoSource& info) {
+  std::vector<std::string> alts;
+  for (const std::string& alt : record.alts()) alts.push_back(to_upper(alt));
+  const std::string ref = to_upper(record.ref());
+  const auto structural = structural_alleles(record.pos(), alts, info);
+  std::vector<std::optional<size_t>> types;
+  for (size_t i = 0; i < alts.size(); ++i)
+    types.push_back(structural[i] ? named_rank_type(alts[i], structural[i]->length)
+                                  : rank_type(ref, alts[i]));
+  return types;
+}
+
+void VepHistogram::add(const std::vector<std::optional<size_t>>& types, const SiteScores& scores) {
+  std::string printed;
+  for (size_t t = 0; t < tags_.size(); ++t) {
+    const std::vector<float>& values = scores.values[tags_[t].index];
+    for (size_t i = 0; i < types.size(); ++i) {
+      if (!types[i] || std::isnan(values[i])) continue;
+      printed.clear();
+      append_vcf_float(values[i], printed);
+      ++counts_[t][*types[i]][histogram_bin(printed)];
+    }
+  }
+}
+
+std::string VepHistogram::text() const {
+  std::string text = "#TAG\tTYPE\tBIN\tCOUNT\n";
+  for (size_t t = 0; t < tags_.size(); ++t)
+    for (size_t type = 0; type < kRankTypeCount; ++type)
+      for (const auto& [bin, count] : counts_[t][type]) {
+        text += tags_[t].id + "\t" + kRankTypes[type] + "\t";
+        append_integer(bin, text);
+        text += '\t';
+        append_integer(count, text);
+        text += '\n';
+      }
+  return text;
+}
+
+HistogramFile::HistogramFile(const std::string& path, TemporaryName name,
+                             const std::vector<std::string>& first_lines, const std::vector<InfoTag>& tags,
+                             const std::vector<std::string>& model_lines, const std::string& prefix)
+    : output_(path, name) {
+  std::vector<VepHistogram::Tag> counted;
+  for (const std::string& line : first_lines) header_ += line + "\n";
+  for (size_t i = 0; i < tags.size(); ++i) {
+    if (tags[i].id.starts_with(prefix + "_HEAD_")) continue;
+    counted.push_back({tags[i].id, i});
+    header_ += model_lines[i] + "\n";
+  }
+  if (counted.empty())
+    throw Error("vep", "the effects that a head predicts have two directions, so they are not ranked, and " +
+                           path + " would have nothing to count");
+  counts_.emplace(std::move(counted));
+}
+
+void HistogramFile::finish() {
+  output_.write(header_ + counts_->text());
+  output_.finish();
+}
+
+void check_embeddings_file(const std::string& path) {
+  check_matrix_output("vep", place_of(path));
+}
+
+std::vector<float> joined_rows(const std::vector<std::optional<AlleleMeans>>& alleles, size_t hidden) {
+  std::vector<float> rows;
+  for (const std::optional<AlleleMeans>& means : alleles) {
+    if (means) {
+      rows.insert(rows.end(), means->ref.begin(), means->ref.end());
+      rows.insert(rows.end(), means->alt.begin(), means->alt.end());
+    } else {
+      rows.resize(rows.size() + 2 * hidden, std::numeric_limits<float>::quiet_NaN());
+    }
+  }
+  return rows;
+}
+
+VariantEmbeddings::VariantEmbeddings(const std::string& path, size_t hidden,
+                                     const std::vector<std::string>& lines)
+    : hidden_(hidden),
+      format_(place_of(path).format),
+      matrix_(place_of(path), layout_of(format_, hidden), lines) {}
+
+void VariantEmbeddings::write(const VcfRecord& record, size_t alt, std::span<const float> rows) {
+  if (std::isnan(rows.front())) return;
+  matrix_.describe(record.contig() + "\t" + std::to_string(record.pos() + 1) + "\t" + record.id() + "\t" +
+                   record.ref() + "\t" + record.alts()[alt] + "\t" + std::to_string(matrix_.rows()));
+  if (format_ == ArrayFormat::npy) return matrix_.append(rows);
+  matrix_.append(rows.first(hidden_), 0);
+  matrix_.append(rows.subspan(hidden_), 1);
+}
+
+void print_summary(const VepCounts& counts, Log& log) {
+  std::vector<std::pair<std::string, uint64_t>> named = {{"total", counts.total}, {"scored", counts.scored}};
+  std::string missing;
+  for (size_t i = 1; i < counts.alleles.size(); ++i) {
+    const auto flag = static_cast<AlleleFlag>(i);
+    const uint64_t count = counts.alleles[i];
+    named.emplace_back(flag_name(flag), count);
+    if (count > 0)
+      missing += (missing.empty() ? "; alleles without a score: " : ", ") + std::to_string(count) + " " +
+                 flag_name(flag) + " (" + flag_meaning(flag) + ")";
+  }
+  if (counts.neighbours > 0)
+    log.warning("vep",
+                count_of(counts.neighbours, "record") + (counts.neighbours == 1 ? " follows" : " follow") +
+                    " another one on the same haplotype within 6 bases, and a score is that of one change "
+                    "alone; carbon +haplotypes joins such changes, so that they can be scored as one");
+  log.summary(
+      "vep",
+      "Records " + std::to_string(counts.total) + ", scored " + std::to_string(counts.scored) + missing,
+      named);
+  if (counts.scored == 0 && counts.total > 0) log.warning("vep", "no record was scored");
 }
 
 }  // namespace carbon

@@ -1,15 +1,26 @@
-// Where the annotated records of `carbon vep` go: a VCF or BCF, or a table with one line per ALT.
+// Where the results of `carbon vep` go: the annotated records into a VCF or BCF, or a table with one line per
+// ALT; beside them the histogram of the scores and the embeddings; at the end the summary.
 //
 // It knows how scores are printed, not how they are computed.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "src/base/log.hpp"
 #include "src/base/words.hpp"
 #include "src/files/output.hpp"
+#include "src/formats/matrix_output.hpp"
 #include "src/formats/vcf.hpp"
+#include "src/statistics/rank_type.hpp"
+#include "src/vep/site.hpp"
+#include "src/vep/structural.hpp"
 #include "src/vep/variant.hpp"
 
 namespace carbon {
@@ -42,5 +53,98 @@ class SiteOutput {
 /// calls reader.next(). Throws Error.
 std::unique_ptr<SiteOutput> make_site_output(const VcfReader& reader, const VcfWriterOptions& options,
                                              TableHeader header = TableHeader::full);
+
+/// For each ALT of a record its index among kRankTypes, by the letters or, of a named allele, by what the
+/// record says of its length. None for an ALT that cannot be scored.
+std::vector<std::optional<size_t>> rank_types(const VcfRecord& record, const InfoSource& info);
+
+/// How often each score of some tags occurs, by tag and by type of allele: the background in which
+/// `carbon +rank` places a score.
+///
+/// A run that continues another reads all records again, so nothing of a histogram has to be kept.
+class VepHistogram {
+ public:
+  /// A tag, and where its values are among those of a record.
+  struct Tag {
+    std::string id;
+    size_t index;
+  };
+  explicit VepHistogram(std::vector<Tag> tags) : tags_(std::move(tags)), counts_(tags_.size()) {}
+
+  /// Counts what has a score. `types` are those of rank_types().
+  void add(const std::vector<std::optional<size_t>>& types, const SiteScores& scores);
+  /// The line of names, and one line for each tag, type and bin that occur, in order.
+  std::string text() const;
+
+ private:
+  using Bins = std::map<int64_t, uint64_t>;
+
+  std::vector<Tag> tags_;
+  std::vector<std::array<Bins, kRankTypeCount>> counts_;  // by tag and type
+};
+
+/// The file of a histogram. It appears when the run is complete.
+class HistogramFile {
+ public:
+  /// Opens the file. `tags` are those of the run's recipes and `model_lines` their lines ##carbon_vepModel;
+  /// `first_lines` stand before these. Tags of heads are left out: their scores have two directions, and a
+  /// low one is no more unusual than a high one. Throws Error if no tag remains, or if the file cannot be
+  /// written.
+  HistogramFile(const std::string& path, TemporaryName name, const std::vector<std::string>& first_lines,
+                const std::vector<InfoTag>& tags, const std::vector<std::string>& model_lines,
+                const std::string& prefix);
+
+  VepHistogram& counts() { return *counts_; }
+  /// Writes everything; commit() gives the file its name. Both throw Error.
+  void finish();
+  void commit() { output_.commit(); }
+
+ private:
+  std::string header_;
+  std::optional<VepHistogram> counts_;
+  TextOutput output_;
+};
+
+/// Throws Error unless `path` names a .safetensors or .npy file that can be written.
+void check_embeddings_file(const std::string& path);
+
+/// The rows of alleles as one list, which a journal keeps: `ref` and `alt` of each, [2, hidden]; NaN for one
+/// that has none.
+std::vector<float> joined_rows(const std::vector<std::optional<AlleleMeans>>& alleles, size_t hidden);
+
+/// `carbon vep --embeddings`: for each scored ALT the mean hidden states of the windows with the reference
+/// and with the alternative, as a matrix with a table of its rows beside it (docs/conventions.md, "Embeddings
+/// of variants").
+///
+/// safetensors: tensors `ref` and `alt` [n, hidden]. npy: [n, 2 * hidden], the reference first.
+/// STEM.variants.tsv says which ALT a row belongs to.
+class VariantEmbeddings {
+ public:
+  /// `lines` are those of the output's header. Throws Error, as do the other functions.
+  VariantEmbeddings(const std::string& path, size_t hidden, const std::vector<std::string>& lines);
+
+  size_t hidden() const { return hidden_; }
+  /// Writes the rows of an ALT, [2, hidden], unless they are NaN.
+  void write(const VcfRecord& record, size_t alt, std::span<const float> rows);
+  void finish() { matrix_.finish(); }
+  void commit() { matrix_.commit(); }
+
+ private:
+  size_t hidden_;
+  ArrayFormat format_;
+  MatrixOutput matrix_;
+};
+
+/// Alleles by their flag.
+using AlleleCounts = std::array<uint64_t, kAlleleFlags>;
+
+/// `total`, `scored` and `neighbours` (NeighbourCount) count records.
+struct VepCounts {
+  uint64_t total = 0, scored = 0, neighbours = 0;
+  AlleleCounts alleles{};
+};
+
+/// Tells the counts to the log: in words those that are not 0, as numbers all.
+void print_summary(const VepCounts& counts, Log& log);
 
 }  // namespace carbon

@@ -5,6 +5,7 @@
 // runs in a separate thread.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -14,9 +15,10 @@
 
 #include "src/formats/contig_names.hpp"
 #include "src/formats/fasta.hpp"
+#include "src/formats/haplotype.hpp"
 #include "src/formats/vcf.hpp"
-#include "src/vep/counts.hpp"
 #include "src/vep/options.hpp"
+#include "src/vep/output.hpp"
 #include "src/vep/resume.hpp"
 #include "src/vep/site_planner.hpp"
 
@@ -42,7 +44,7 @@ struct PlannedRecord {
   /// A hash of everything that the scores depend on. Set if there is a journal and any allele is scored.
   std::optional<Sha256Bytes> digest;
   /// Scores from the journal: one per ALT of each tag, NaN where missing; then the rows of embeddings, if the
-  /// run has them (joined_rows() of embeddings.hpp). The site has no plans and requests then.
+  /// run has them (joined_rows() of output.hpp). The site has no plans and requests then.
   std::optional<std::vector<float>> saved;
   /// Of the scores of an earlier run that are kept; one per ALT if there are any.
   std::vector<std::string> earlier_flags;
@@ -106,6 +108,36 @@ class VepPlanner {
   std::vector<std::string> other_lengths_;           // contigs whose length in the header is another
   std::unordered_map<std::string, Contig> contigs_;  // by their names in the VCF
   std::vector<std::string> unknown_contigs_;         // in order of appearance
+};
+
+/// Counts records whose alleles lie on one haplotype with those of a record a few bases before. They are one
+/// change of the sequence, but `carbon vep` scores each alone.
+class NeighbourCount {
+ public:
+  /// Counts nothing in a file without samples or with many, because reading their genotypes would take long,
+  /// and in one where carbon +haplotypes has joined neighbours.
+  explicit NeighbourCount(const VcfReader& vcf);
+
+  /// Takes the next record of the file. Genotypes that cannot be read count for nothing.
+  void add(const VcfRecord& record);
+  uint64_t count() const { return count_; }
+
+ private:
+  /// The last allele of a haplotype that changes bases.
+  struct Last {
+    int64_t end = 0;
+    GenotypePhase phase;
+    bool any = false;
+  };
+
+  bool add_sample(const VcfRecord& record, size_t sample);
+  bool add_allele(const ChangedBases& changed, const GenotypePhase& phase, Last& last) const;
+
+  const VcfReader& vcf_;
+  std::vector<std::vector<Last>> samples_;  // by sample and haplotype; empty if nothing is counted
+  Genotypes genotypes_;
+  std::string contig_;
+  uint64_t count_ = 0;
 };
 
 }  // namespace carbon

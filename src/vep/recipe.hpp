@@ -1,24 +1,73 @@
-// A recipe: from which sequences the score of a variant is computed (docs/recipes.md). Each is one file of
-// recipes/ and one line of recipe_table(); nothing else knows how many there are.
+// Recipes: from which sequences the score of a variant is computed (docs/recipes.md). What a user chooses of
+// them comes in, in the words of the command line, which options, requests of the server and plugins fill in;
+// what comes out are recipes that plan windows. Each is one file of recipes/, a part of
+// recipes/recipes.hpp and one line of recipe_table(); nothing else knows how many there are.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "src/base/log.hpp"
 #include "src/base/settings.hpp"
+#include "src/base/words.hpp"
+#include "src/formats/sequence_inputs.hpp"
 #include "src/formats/vcf.hpp"
+#include "src/marginals/level.hpp"
 #include "src/model/checkpoint.hpp"
 #include "src/model/config.hpp"
-#include "src/vep/recipe_settings.hpp"
-#include "src/vep/reference.hpp"
+#include "src/model/model_use.hpp"
+#include "src/pooling/label_values.hpp"
+#include "src/pooling/pooled_rows.hpp"
 #include "src/vep/site.hpp"
 
 namespace carbon {
+
+/// In how many phases an allele is read (kMostPhases): all if it changes the length and else one, one, or
+/// all.
+enum class PhaseChoice { automatic, one, all };
+inline constexpr Word<PhaseChoice> kPhaseWords[] = {
+    {"auto", PhaseChoice::automatic}, {"1", PhaseChoice::one}, {"6", PhaseChoice::all}};
+
+/// What is not given is the recipe's default.
+struct RecipeSettings {
+  std::vector<std::string> recipes = {"centered"};      // in the order of recipe_table()
+  std::vector<ScoreLevel> levels = {ScoreLevel::base};  // of recipe centered, in the order of their words
+  std::optional<StrandChoice> strand;
+  PhaseChoice phases = PhaseChoice::automatic;
+  std::optional<int64_t> window, context;  // bp
+  std::vector<int64_t> horizons;           // bp; they ascend
+
+  // Of recipe head: the row of a window that is read, its labels, and what make_recipes() makes of these.
+  Pooling pooling;
+  LabelSettings labels;
+  std::shared_ptr<const LabelValues> values;
+
+  bool wants(std::string_view recipe) const;
+  bool wants(ScoreLevel level) const;
+  /// What the recipes want of the model.
+  ModelUse use() const;
+};
+
+/// Those of the recipes, and those of recipe head alone.
+SettingList recipe_settings(RecipeSettings& settings);
+SettingList head_settings(RecipeSettings& settings);
+/// Throws SettingError if settings of recipe head are given and it is not chosen.
+void check_head_settings(RecipeSettings& settings, const std::vector<std::string>& given);
+/// Throws SettingError for a setting that no chosen recipe has, and for one that two of them understand
+/// differently.
+void check_combination(const RecipeSettings& settings);
+/// A setting that is accepted and changes nothing, with the reason, in a sentence that begins with its name;
+/// "" if there is none.
+std::string idle_setting(const RecipeSettings& settings);
+
+/// Reads all of them. Throws SettingError, also for what cannot be combined.
+RecipeSettings read_recipe_settings(const ReadSettings& read);
 
 /// Where the window of an allele begins: phase f reads it from f bases further along, in reading direction.
 /// An allele that changes the length moves the grid of tokens after it; the mean over all phases, of which
@@ -32,12 +81,6 @@ struct AlleleLimits {
   AlleleFlag beyond;  // why longer ones are not
   /// A structural allele of more bases has the flag `beyond` without a look at its letters.
   int64_t spelled_out;
-};
-
-/// A site and where it lies.
-struct PlacedSite {
-  VepSite* site;
-  ContigReference reference;
 };
 
 /// What a site is planned with.

@@ -1,6 +1,10 @@
-// `carbon vep`: reads a VCF and writes it, or a table, with variant-effect scores (docs/conventions.md,
+// The room of `carbon vep`. The records of a VCF and the bases of a FASTA come in, or tables of scores in the
+// place of a model; the same records, or a table, go out with variant-effect scores (docs/conventions.md,
 // "Variant scores" and "Output of vep").
 #pragma once
+
+#include <cstdint>
+#include <string>
 
 #include "src/engine/engine.hpp"
 #include "src/vep/options.hpp"
@@ -17,5 +21,13 @@ void check_same_model(const LoadedModel& model, const ScoreTables& tables);
 /// OUTPUT.partial has the scores of a named output file. `tables`, which may be null, have more scores of the
 /// same weights.
 void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables = nullptr);
+
+/// A run that takes all scores from tables, without a model and without a FASTA: annotates the input as the
+/// options say with what the tables have. Throws Error.
+void run_vep_tables(const VepOptions& options, ScoreTables& tables);
+
+/// Writes the bases, in the lines of a BED file, of the SNVs of the input that no table has, under the
+/// contig's names in the FASTA. Returns their number.
+uint64_t write_missing(const VepOptions& options, ScoreTables& tables, const std::string& bed);
 
 }  // namespace carbon

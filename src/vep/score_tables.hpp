@@ -11,7 +11,6 @@
 #include "src/formats/contig_names.hpp"
 #include "src/formats/snv_table.hpp"
 #include "src/formats/vcf.hpp"
-#include "src/vep/counts.hpp"
 #include "src/vep/output.hpp"
 
 namespace carbon {

@@ -1,5 +1,5 @@
-// One variant on its way to its scores: which alleles can be scored and why others cannot, the requests of
-// their windows, and what one score per allele is read from.
+// One variant on its way to its scores: the reference around it, which alleles can be scored and why others
+// cannot, the requests of their windows, and what one score per allele is read from.
 //
 // It has no VCF record, so that variants from other sources are scored by the same code, and knows no recipe.
 #pragma once
@@ -9,13 +9,53 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/engine/request.hpp"
+#include "src/formats/fasta.hpp"
 #include "src/vep/score_cache.hpp"
 #include "src/vep/variant.hpp"
 
 namespace carbon {
+
+/// The reference around variants. Records mostly come in order, so that the next ones lie in what was read
+/// for the last one.
+class ReferenceReader {
+ public:
+  explicit ReferenceReader(const IndexedFasta& fasta) : fasta_(&fasta) {}
+  /// Has a whole contig, in upper case, in memory, and no other.
+  ReferenceReader(std::string contig, std::string bases)
+      : contig_(std::move(contig)), bases_(std::move(bases)) {}
+
+  /// Length in bases, or -1 if there is no such contig.
+  int64_t length(const std::string& contig) const;
+  /// Bases [begin, end) of a contig of `length` bases, clipped to it, in upper case. Throws Error.
+  ReferenceSlice slice(const std::string& contig, int64_t length, int64_t begin, int64_t end);
+  /// One base, in upper case; cheap for positions that follow one another in either direction. The position
+  /// must exist.
+  char base(const std::string& contig, int64_t length, int64_t position);
+
+ private:
+  bool holds(const std::string& contig, int64_t begin, int64_t end) const;
+  void read(const std::string& contig, int64_t begin, int64_t end);
+
+  const IndexedFasta* fasta_ = nullptr;
+  std::string contig_, bases_;
+  int64_t begin_ = 0;
+};
+
+/// A contig of the FASTA and what is known of its bases.
+struct ContigReference {
+  ReferenceReader& reader;
+  const std::string& contig;  // its name in the FASTA
+  int64_t length;             // -1: not in the FASTA
+
+  ReferenceSlice slice(const BaseRange& range) const {
+    return reader.slice(contig, length, range.begin, range.end);
+  }
+  char base(int64_t position) const { return reader.base(contig, length, position); }
+};
 
 /// Mean hidden states of a window with the reference and with an alternative, [hidden] each.
 struct AlleleMeans {
@@ -58,6 +98,12 @@ struct VepSite {
   /// missing, because no phase says anything: value_flag().
   AlleleFlag flag(size_t alt) const;
   bool any_scored() const;
+};
+
+/// A site and where it lies.
+struct PlacedSite {
+  VepSite* site;
+  ContigReference reference;
 };
 
 /// For each tag of the run's recipes one score per ALT in nats, alternative minus reference: the mean over

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "src/base/error.hpp"
-#include "src/vep/normalise.hpp"
 #include "src/vep/structural.hpp"
+#include "src/vep/variant.hpp"
 
 namespace carbon {
 namespace {
@@ -88,17 +88,6 @@ std::optional<NormalAllele> structural_form(const StructuralAllele& allele, cons
 }
 
 }  // namespace
-
-AlleleFlag VepSite::flag(size_t alt) const {
-  for (const RecipeSite& recipe : recipes)
-    if (recipe.flags[alt] != AlleleFlag::scored) return recipe.flags[alt];
-  return AlleleFlag::scored;
-}
-
-bool VepSite::any_scored() const {
-  return std::any_of(recipes.begin(), recipes.end(),
-                     [](const RecipeSite& recipe) { return !recipe.alleles.empty(); });
-}
 
 RecordCheck check_reference(const Variant& variant, const ContigReference& reference,
                             std::string& fasta_bases) {

@@ -2,14 +2,18 @@
 // <DUP:TANDEM> and <INV>, as Manta, Delly and Sniffles write them in VCF 4.2 to 4.4.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "src/vep/structural_info.hpp"
+#include "src/formats/vcf.hpp"
 #include "src/vep/variant.hpp"
 
 namespace carbon {
+
+/// The values of an INFO tag in the record in question.
+using InfoSource = std::function<InfoValues(const std::string& tag)>;
 
 /// For each of `alts` (upper-case) what it does with bases POS+1 to POS+length; none if it is no such allele,
 /// if its ends are not exactly known, or if the record says of it what the letters would not have.

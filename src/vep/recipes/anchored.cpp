@@ -1,12 +1,12 @@
-#include "src/vep/recipes/anchored.hpp"
+#include "src/vep/recipes/recipes.hpp"
 
 #include <algorithm>
 #include <deque>
 
 #include "src/base/error.hpp"
 #include "src/base/lists.hpp"
-#include "src/vep/normalise.hpp"
 #include "src/vep/shared_window.hpp"
+#include "src/vep/variant.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {

@@ -1,4 +1,4 @@
-#include "src/vep/recipes/head.hpp"
+#include "src/vep/recipes/recipes.hpp"
 
 #include <algorithm>
 #include <map>
@@ -6,7 +6,6 @@
 
 #include "src/base/error.hpp"
 #include "src/base/lists.hpp"
-#include "src/vep/recipes/centered.hpp"
 
 namespace carbon {
 namespace {

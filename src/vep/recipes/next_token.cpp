@@ -1,4 +1,4 @@
-#include "src/vep/recipes/next_token.hpp"
+#include "src/vep/recipes/recipes.hpp"
 
 #include <algorithm>
 #include <map>

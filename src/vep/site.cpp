@@ -1,4 +1,4 @@
-#include "src/vep/reference.hpp"
+#include "src/vep/site.hpp"
 
 #include <algorithm>
 
@@ -47,6 +47,17 @@ char ReferenceReader::base(const std::string& contig, int64_t length, int64_t po
     read(contig, begin, std::min(length, onward ? position + kSteps : position + 1));
   }
   return bases_[static_cast<size_t>(position - begin_)];
+}
+
+AlleleFlag VepSite::flag(size_t alt) const {
+  for (const RecipeSite& recipe : recipes)
+    if (recipe.flags[alt] != AlleleFlag::scored) return recipe.flags[alt];
+  return AlleleFlag::scored;
+}
+
+bool VepSite::any_scored() const {
+  return std::any_of(recipes.begin(), recipes.end(),
+                     [](const RecipeSite& recipe) { return !recipe.alleles.empty(); });
 }
 
 }  // namespace carbon

@@ -1,13 +1,16 @@
-// What -O and -W of a VCF output mean, and which of them go together.
+// What the options of an output mean: its type and index, which of them go together, and which positions it
+// can hold; and the table, which has such options.
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "src/base/error.hpp"
 #include "src/files/file_name.hpp"
+#include "src/files/output.hpp"
 #include "src/formats/vcf_internal.hpp"
 
 namespace carbon {
-
 namespace {
 
 constexpr const char* function_name = "write_vcf";
@@ -83,6 +86,66 @@ void parse_write_index(const std::string& text, VcfWriterOptions& options) {
   }
   options.index = text == "tbi" ? VcfIndexKind::tbi : VcfIndexKind::csi;
   check_output_index(options);
+}
+
+void check_last_position(const VcfWriterOptions& options, int64_t last, const std::string& what) {
+  const char type = output_type(options);
+  if ((type == 'b' || type == 'u') && last > kLastBcfPosition)
+    throw Error(function_name,
+                what + ", but BCF holds positions of up to " + std::to_string(kLastBcfPosition) +
+                    "; name an output that ends in .vcf.gz or .tsv.gz",
+                {"or write VCF with {-O} z"});
+  if (options.index == VcfIndexKind::tbi && last > kLastTbiPosition)
+    throw Error(function_name,
+                what + ", but a .tbi index holds positions of up to " + std::to_string(kLastTbiPosition) +
+                    " (512 Mb); a .csi index holds more",
+                {"use {-W} ({--write-index}=csi)"});
+  if (type == 't' && options.index == VcfIndexKind::csi && last > kLastTablePosition)
+    throw Error(function_name,
+                what + ", but the index of a table holds positions of up to " +
+                    std::to_string(kLastTablePosition) + "; write .vcf.gz, whose index holds more",
+                {"or leave out {--write-index}"});
+}
+
+/// htslib gives a table so many levels of bins that bins of 2^14 reach 2^32, and those of 2^15 reach 2^33.
+int table_index_shift(const VcfWriterOptions& options) {
+  constexpr int64_t kReached = int64_t{1} << 32;
+  const bool longer = std::any_of(options.contigs.begin(), options.contigs.end(),
+                                  [&](const auto& contig) { return contig.second > kReached; });
+  return longer ? 15 : 14;
+}
+
+struct TableOutput::Impl {
+  explicit Impl(const VcfWriterOptions& options)
+      : output(options.path, options.temporary, {options.level, options.compression_threads}) {
+    if (options.index == VcfIndexKind::none) return;
+    if (is_stream(options.path))
+      throw Error("write_table", options.path + " is not a regular file, so it cannot be indexed");
+    index.emplace(options, IndexedFormat::table);
+  }
+
+  TextOutput output;
+  std::optional<VcfIndexOutput> index;
+};
+
+TableOutput::TableOutput(const VcfWriterOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+TableOutput::~TableOutput() = default;
+
+void TableOutput::write(std::string_view text) {
+  impl_->output.write(text);
+}
+void TableOutput::end_block() {
+  impl_->output.end_block();
+}
+void TableOutput::flush() {
+  impl_->output.flush();
+}
+void TableOutput::flush_for_reader() {
+  impl_->output.flush_for_reader();
+}
+void TableOutput::close() {
+  impl_->output.close();
+  if (impl_->index) impl_->index->build();
 }
 
 }  // namespace carbon
