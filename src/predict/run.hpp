@@ -5,6 +5,7 @@
 // results; run_predict() reads the files and writes the table.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>

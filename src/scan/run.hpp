@@ -6,6 +6,7 @@
 // and the histogram, while it keeps what --resume needs. run.cpp does one after the other.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
