@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/embed/options.hpp"
+#include "src/embed/run.hpp"
 #include "src/engine/request.hpp"
 #include "src/files/sequence_output.hpp"
 #include "src/model/config.hpp"

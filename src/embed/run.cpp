@@ -1,13 +1,175 @@
 #include "src/embed/run.hpp"
 
-#include "src/base/settings.hpp"
+#include <climits>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "src/base/error.hpp"
+#include "src/base/numbers.hpp"
 #include "src/embed/planner.hpp"
-#include "src/embed/writer.hpp"
 #include "src/engine/model_line.hpp"
 #include "src/engine/output_run.hpp"
+#include "src/files/file_name.hpp"
+#include "src/files/sequence_output.hpp"
+#include "src/formats/matrix_output.hpp"
 
 namespace carbon {
 namespace {
+
+EmbedOutput output_of(const EmbedOptions& options) {
+  if (options.type) return *options.type;
+  const std::optional<ArrayFormat> format = array_format_of(options.output);
+  return !format                       ? EmbedOutput::tsv
+         : *format == ArrayFormat::npy ? EmbedOutput::npy
+                                       : EmbedOutput::safetensors;
+}
+
+MatrixPlace place_of(const EmbedOptions& options) {
+  const bool npy = output_of(options) == EmbedOutput::npy;
+  return {options.output, npy ? ArrayFormat::npy : ArrayFormat::safetensors, ".names.tsv",
+          "#name\tfirst_row\trows"};
+}
+
+// Throws Error if the output cannot have the type that the options ask for. Opens no file.
+void check_embed_output(const EmbedOptions& options) {
+  const EmbedOutput type = output_of(options);
+  check_output_name("embed", options.output, {word_of(kEmbedOutputWords, type)},
+                    std::string(word_of(kEmbedOutputWords, type)) + (options.type ? " by -O" : ""),
+                    "choose with -O tsv, npy or safetensors, and a name that fits");
+  if (type == EmbedOutput::tsv) return check_continuable("embed", options.output, options.earlier);
+  if (options.earlier == EarlierRun::resume)
+    throw Error("embed", "a matrix cannot be continued",
+                {"write a table with {-O} tsv, or leave out {--resume}"});
+  check_matrix_output("embed", place_of(options), {"name a regular file with {-o}, or use {-O} tsv"});
+}
+
+}  // namespace
+
+SettingList embed_settings(EmbedOptions& options) {
+  return {
+      Setting("layer", "L",
+              "-1: after the final norm (default); L: the residual stream after the first L layers",
+              &options.layer)
+          .range(kFinalNorm, INT_MAX),
+      Setting("pool", "POOL",
+              "separator (the row of </dna> or a last <s>; default), last (6-mer), mean (over all 6-mers) or "
+              "none (one row per 6-mer)",
+              options.pooling.pool, kPoolWords),
+      Setting("pad-tail", "pad a partial 6-mer at the end with A (default: leave it out)",
+              options.pooling.pad_tail),
+      Setting("strand", "STRAND", "+ (default), - (reverse complement) or both (mean of the two rows)",
+              options.strand, kStrandWords)};
+}
+
+void check_embed_options(const EmbedOptions& options) {
+  if (options.pooling.pool == Pool::none && options.strand == StrandChoice::both)
+    throw Error("embed",
+                "rows of single 6-mers cannot be averaged over both strands, because the 6-mers of the two "
+                "strands do not match",
+                {"use {--strand} both with another {--pool}, or {--pool} none with {--strand} + and with "
+                 "{--strand} -"});
+  check_embed_output(options);
+}
+
+namespace {
+
+// The output formats: a table, or a matrix and a table of names.
+class EmbedWriter {
+ public:
+  virtual ~EmbedWriter() = default;
+  /// Writes the rows of one sequence, [n, hidden].
+  virtual void write(const std::string& name, std::span<const float> rows) = 0;
+  /// Called when the sequences `done` are written.
+  virtual void end_sequence(const SequencesDone& /*done*/) {}
+  /// The sequences that the output has from an earlier run; none without one.
+  virtual std::optional<SequencesDone> continued() const { return std::nullopt; }
+  /// Passes a table on to a pipe or a terminal, as TextOutput::flush_for_reader() does.
+  virtual void flush_for_reader() = 0;
+  /// Whether the output is a file that can be continued.
+  virtual bool to_file() const { return false; }
+  virtual std::string saved_in() const { return ""; }
+  virtual void flush_finished() {}
+  /// Completes the files. Without it, they are not left behind.
+  virtual void close() = 0;
+};
+
+// One line per row: name, number of the 6-mer if each has a row, values. Values have the fewest digits that
+// give the same float.
+class TableWriter final : public EmbedWriter {
+ public:
+  TableWriter(const EmbedOptions& options, const SequenceRunInfo& run, size_t hidden)
+      : output_(options.output, run, *options.log),
+        hidden_(hidden),
+        half_(options.dtype == DType::f16),
+        kmers_(options.pooling.pool == Pool::none) {
+    if (output_.continued()) return;
+    line_ = kmers_ ? "#name\tkmer" : "#name";
+    for (size_t i = 0; i < hidden; ++i) line_ += "\te" + std::to_string(i);
+    output_.write(line_ + "\n");
+  }
+
+  void write(const std::string& name, std::span<const float> rows) override {
+    for (size_t row = 0; row * hidden_ < rows.size(); ++row) {
+      line_ = name;
+      if (kmers_) line_ += '\t' + std::to_string(row);
+      for (const float value : rows.subspan(row * hidden_, hidden_)) {
+        line_ += '\t';
+        put(half_ ? half_to_float(float_to_half(value)) : value);
+      }
+      line_ += '\n';
+      output_.write(line_);
+    }
+  }
+
+  void end_sequence(const SequencesDone& done) override { output_.end_sequence(done); }
+  std::optional<SequencesDone> continued() const override { return output_.continued(); }
+  void flush_for_reader() override { output_.flush_for_reader(); }
+  bool to_file() const override { return output_.to_file(); }
+  std::string saved_in() const override { return output_.saved_in(); }
+  void flush_finished() override { output_.flush_finished(); }
+  void close() override { output_.close(); }
+
+ private:
+  void put(float value) { append_shortest(value, line_); }
+
+  SequenceOutput output_;
+  size_t hidden_;
+  bool half_, kmers_;
+  std::string line_;
+};
+
+class MatrixWriter final : public EmbedWriter {
+ public:
+  MatrixWriter(const EmbedOptions& options, const std::vector<std::string>& provenance, size_t hidden)
+      : matrix_(place_of(options), {place_of(options).format, options.dtype, hidden}, provenance),
+        hidden_(hidden) {}
+
+  void write(const std::string& name, std::span<const float> rows) override {
+    matrix_.describe(name + "\t" + std::to_string(matrix_.rows()) + "\t" +
+                     std::to_string(rows.size() / hidden_));
+    matrix_.append(rows);
+  }
+
+  void flush_for_reader() override {}
+
+  void close() override {
+    matrix_.finish();
+    matrix_.commit();
+  }
+
+ private:
+  MatrixOutput matrix_;
+  size_t hidden_;
+};
+
+// Of `run`, a matrix uses the header alone.
+std::unique_ptr<EmbedWriter> make_embed_writer(const EmbedOptions& options, const SequenceRunInfo& run,
+                                               size_t hidden) {
+  if (output_of(options) != EmbedOutput::tsv)
+    return std::make_unique<MatrixWriter>(options, run.header(), hidden);
+  return std::make_unique<TableWriter>(options, run, hidden);
+}
 
 // What the values depend on besides the sequences and the model.
 Settings settings_of(const EmbedOptions& options, const TokenLayout& layout) {

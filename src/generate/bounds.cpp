@@ -14,7 +14,12 @@
 namespace carbon {
 namespace {
 
+using Parts = Setting::Parts;
+
 constexpr const char* kFunction = "generate";
+
+// Longer runs and windows than any prompt has; the table of the bounds would not fit long before.
+constexpr int64_t kMostRun = 10'000, kMostWindow = 1'000'000;
 
 // Prompts end in six ways inside a 6-mer, each in three frames.
 constexpr size_t kMade = 18;
@@ -39,6 +44,29 @@ std::vector<Motif> motifs_of_file(const std::string& path) {
   }
   if (motifs.empty()) throw Error(kFunction, path + " has no motif; give one on each line, or FASTA");
   return motifs;
+}
+
+// The motifs of texts of IUPAC codes. Throws Error.
+std::vector<Motif> motifs_of(const std::vector<std::string>& texts) {
+  std::vector<Motif> motifs;
+  for (const std::string& motif : texts) {
+    const std::string where = "motif " + std::to_string(motifs.size() + 1) + " of " + joined(texts, ",");
+    if (motif.empty())
+      throw SettingError(kFunction, "avoid", where + " is empty; give IUPAC letters for each");
+    motifs.push_back({parse_constraint(motif, where, kFunction)});
+  }
+  return motifs;
+}
+
+// The motifs of a text of IUPAC codes with commas, or, if the text is not one, of a file: FASTA, or one motif
+// per line, where lines that begin with # are comments. Throws Error.
+std::vector<Motif> read_motifs(const std::string& text) {
+  const bool spelled = std::all_of(text.begin(), text.end(),
+                                   [](char letter) { return letter == ',' || iupac_bases(letter) != 0; });
+  if (!spelled) return motifs_of_file(text);
+  std::vector<std::string> texts;
+  for (const std::string_view motif : split(text, ',')) texts.emplace_back(motif);
+  return motifs_of(texts);
 }
 
 std::optional<GcBound> gc_bound(const BoundOptions& options) {
@@ -80,7 +108,62 @@ std::vector<OneBound> one_by_one(const BoundOptions& options) {
   return out;
 }
 
+std::pair<double, double> read_gc(const Parts& parts) {
+  std::pair<double, double> gc;
+  const bool two = parts.size() == 2 && parse_number(parts[0], gc.first) && parse_number(parts[1], gc.second);
+  // A share from 0 to 1 is a mistake.
+  if (!two || !(gc.first >= 0 && gc.first <= gc.second && gc.second <= 100) ||
+      (gc.second > 0 && gc.second < 1))
+    throw SettingError(
+        "generate", "gc",
+        "gc " + joined(parts, "-") + ": expected the lowest and the highest GC content in per cent");
+  return gc;
+}
+
+void read_frames(const Parts& parts, BoundOptions& bounds) {
+  bounds.frames.clear();
+  bounds.prompt_frame = false;
+  for (const std::string& part : parts) {
+    if (part == "prompt") {
+      bounds.prompt_frame = true;
+    } else if (part == "1" || part == "2" || part == "3") {
+      bounds.frames.push_back(static_cast<size_t>(part[0] - '1'));
+    } else if (!part.empty() || &part != &parts.back() || parts.size() == 1) {  // a comma at the end is none
+      throw SettingError("generate", "no-stop",
+                         "no-stop " + joined(parts, ",") +
+                             ": expected prompt, for the frame that begins with the prompt's first base, or "
+                             "1, 2 or 3, for one that begins with the first, second or third new base");
+    }
+  }
+}
+
 }  // namespace
+
+SettingList bound_settings(BoundOptions& bounds) {
+  Setting::List avoid{[&bounds](const Parts& motifs) { bounds.avoided = motifs_of(motifs); }};
+  avoid.set_text = [&bounds](const std::string& text) { bounds.avoided = read_motifs(text); };
+  Setting::List gc{[&bounds](const Parts& parts) { bounds.gc = read_gc(parts); }};
+  gc.separator = '-';
+  gc.of_numbers = true;
+  return {Setting("gc", "MIN-MAX", "GC content of the new bases in per cent, e.g. 40-60", std::move(gc))
+              .such_as("40-60"),
+          Setting("gc-window", "BP",
+                  "bound the GC content of each BP new bases instead of all; the windows do not overlap",
+                  &bounds.gc_window)
+              .range(1, kMostWindow)
+              .needs("gc"),
+          Setting("avoid", "MOTIFS|FILE",
+                  "motifs that must not occur on either strand: IUPAC letters with commas, or a file",
+                  std::move(avoid))
+              .such_as("GAATTC,GGTCTC"),
+          Setting("no-stop", "FRAME",
+                  "no stop codon in this reading frame: prompt, or 1, 2 or 3 of the new bases",
+                  Setting::List{[&bounds](const Parts& parts) { read_frames(parts, bounds); }})
+              .one_of({"prompt", "1", "2", "3"})
+              .such_as("prompt"),
+          Setting("max-homopolymer", "INT", "longest run of one base", &bounds.max_homopolymer)
+              .range(1, kMostRun)};
+}
 
 bool has_bounds(const BoundOptions& options) {
   return options.gc || !options.avoided.empty() || !options.frames.empty() || options.prompt_frame ||
@@ -101,26 +184,6 @@ std::string bounds_text(const BoundOptions& options) {
   for (const size_t frame : options.frames) text += "no-stop=" + std::to_string(frame + 1) + " ";
   if (options.prompt_frame) text += "no-stop=prompt ";
   return text + "max-homopolymer=" + std::to_string(options.max_homopolymer);
-}
-
-std::vector<Motif> read_motifs(const std::string& text) {
-  const bool spelled = std::all_of(text.begin(), text.end(),
-                                   [](char letter) { return letter == ',' || iupac_bases(letter) != 0; });
-  if (!spelled) return motifs_of_file(text);
-  std::vector<std::string> texts;
-  for (const std::string_view motif : split(text, ',')) texts.emplace_back(motif);
-  return motifs_of(texts);
-}
-
-std::vector<Motif> motifs_of(const std::vector<std::string>& texts) {
-  std::vector<Motif> motifs;
-  for (const std::string& motif : texts) {
-    const std::string where = "motif " + std::to_string(motifs.size() + 1) + " of " + joined(texts, ",");
-    if (motif.empty())
-      throw SettingError(kFunction, "avoid", where + " is empty; give IUPAC letters for each");
-    motifs.push_back({parse_constraint(motif, where, kFunction)});
-  }
-  return motifs;
 }
 
 PromptBounds::PromptBounds(const BoundOptions& options) : options_(options) {

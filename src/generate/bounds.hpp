@@ -2,21 +2,34 @@
 // stop codons count, and whether anything is left to draw.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "src/generate/options.hpp"
+#include "src/base/error.hpp"
+#include "src/base/settings.hpp"
 #include "src/sampling/bounds.hpp"
 
 namespace carbon {
 
-/// The motifs of a text of IUPAC codes with commas, or, if the text is not one, of a file: FASTA, or one
-/// motif per line, where lines that begin with # are comments. Throws Error.
-std::vector<Motif> read_motifs(const std::string& text);
-/// The motifs of texts of IUPAC codes. Throws Error.
-std::vector<Motif> motifs_of(const std::vector<std::string>& texts);
+/// Bounds on the new bases as a whole. They also count for what begins in the prompt and ends in the new
+/// bases.
+struct BoundOptions {
+  std::optional<std::pair<double, double>> gc;  // GC content in per cent: the lowest and the highest
+  size_t gc_window = 0;                         // new bases that it is bounded in; 0: all
+  std::vector<Motif> avoided;                   // on both strands
+  std::vector<size_t> frames;  // no stop codon in these: 0, 1, 2: the new base that begins a codon
+  bool prompt_frame = false;   // no stop codon in the frame that begins with the first base of the prompt
+  size_t max_homopolymer = 0;  // longest run of one base; 0: any
+  size_t most_mib = kMostTableMiB;  // the memory that following them may take, for each prompt
+};
+/// The settings of GenerateOptions::bounds.
+SettingList bound_settings(BoundOptions& bounds);
 
 bool has_bounds(const BoundOptions& options);
 /// The bounds in a form that is equal for equal bounds; "none" if there are none.

@@ -17,7 +17,7 @@
 #include "src/files/sequence_output.hpp"
 #include "src/formats/fasta.hpp"
 #include "src/generate/bounds.hpp"
-#include "src/generate/options.hpp"
+#include "src/generate/run.hpp"
 #include "src/model/checkpoint.hpp"
 #include "src/sampling/new_bases.hpp"
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "src/engine/engine.hpp"
+#include "src/engine/ordered_writer.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {
@@ -67,6 +69,44 @@ Error not_finite(const SampleItem& item) {
   const size_t base = bases.k * drawn - (drawn == 0 ? 0 : bases.given) + 1;
   return not_finite("generate", "logits at new base " + std::to_string(base) + " of " + item.prompt->name +
                                     ", sample " + std::to_string(item.sample + 1));
+}
+
+namespace {
+
+// A sample of generate_bases(), with its requests.
+struct Item {
+  SampleItem sample;
+  size_t index = 0;
+  std::vector<RequestPtr> requests;
+
+  size_t bytes() const { return sizeof(*this); }
+};
+
+}  // namespace
+
+void generate_bases(Engine& engine, const GenerateOptions& options, std::span<const NumberedPrompt> prompts,
+                    const std::function<void(size_t, const Continuation&)>& take) {
+  if (options.length == 0) throw Error("generate", "expected at least one new base, not 0");
+  const PromptPlanner planner(engine.config(), nullptr, options);
+  run_ordered<Item>(
+      engine,
+      [&](const std::function<void(Item)>& emit) {
+        for (size_t i = 0; i < prompts.size(); ++i) {
+          const FastaRecord record{std::to_string(prompts[i].record + 1), std::string(prompts[i].bases)};
+          const auto prompt = std::make_shared<const Prompt>(planner.plan(prompts[i].record, record));
+          emit_samples(prompt, {0, 1}, options.sampler, engine.devices(), [&](SampleItem sample) {
+            Item item{std::move(sample), i, {}};
+            item.requests.swap(item.sample.requests);
+            emit(std::move(item));
+          });
+        }
+      },
+      [&](const Item& item) {
+        const Request& request = *item.requests.back();
+        if (request.outcome == Outcome::not_finite)
+          throw not_finite("generate", "logits after " + item.sample.prompt->name);
+        take(item.index, {new_bases(request), request.logp});
+      });
 }
 
 }  // namespace carbon

@@ -1,16 +1,25 @@
-// From a prompt to the requests of its samples.
+// From a prompt to the requests of its samples, and from their results to new bases; and continuations of
+// prompts in memory, as `carbon generate` draws them. Files and speculative decoding belong to
+// run_generate().
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/base/error.hpp"
 #include "src/engine/request.hpp"
 #include "src/generate/prompt.hpp"
+#include "src/generate/run.hpp"
 
 namespace carbon {
+
+class Engine;
 
 /// One sample on its way through the run.
 struct SampleItem {
@@ -36,5 +45,22 @@ std::string new_bases(const Request& request);
 
 /// What is wrong with a sample whose outcome is not_finite: at which of its new bases.
 Error not_finite(const SampleItem& item);
+
+/// A prompt and its record number. The random numbers depend on the record number, as in `carbon generate`.
+struct NumberedPrompt {
+  uint64_t record = 0;
+  std::string_view bases;
+};
+
+struct Continuation {
+  std::string bases;
+  double logp = 0;  // natural log of the probability of the new bases
+};
+
+/// Draws one sample for each prompt (sample 1 of `carbon generate`). Calls `take`, in another thread, with
+/// the index of each prompt and its sample, in order. Throws Error for a prompt without A, C, G or T, for one
+/// that does not fit the model's context with its new bases, and for logits that are not finite.
+void generate_bases(Engine& engine, const GenerateOptions& options, std::span<const NumberedPrompt> prompts,
+                    const std::function<void(size_t, const Continuation&)>& take);
 
 }  // namespace carbon

@@ -1,16 +1,173 @@
 #include "src/generate/run.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <vector>
+
 #include "src/base/counts.hpp"
+#include "src/base/error.hpp"
 #include "src/base/numbers.hpp"
-#include "src/base/settings.hpp"
 #include "src/engine/model_line.hpp"
 #include "src/engine/output_run.hpp"
-#include "src/generate/bounds.hpp"
+#include "src/files/file_name.hpp"
+#include "src/files/sequence_output.hpp"
+#include "src/generate/prompt.hpp"
 #include "src/generate/requests.hpp"
-#include "src/generate/writer.hpp"
 
 namespace carbon {
 namespace {
+
+// Beyond any context, and far from where sums of lengths overflow.
+constexpr int64_t kMostBases = int64_t{1} << 40;
+
+}  // namespace
+
+SettingList length_settings(GenerateOptions& options) {
+  return {Setting("length", "BP", "number of new bases in each sample", &options.length)
+              .letter_is('l')
+              .range(1, kMostBases)
+              .required()
+              .not_at(Door::plugin, "an argument of the function"),
+          Setting("num", "INT", "samples per prompt", &options.samples)
+              .letter_is('n')
+              .also("n")
+              .range(1, UINT32_MAX)
+              .shows_default()
+              .not_at(Door::plugin, "an item is one sample")};
+}
+
+SettingList constraint_settings(GenerateOptions& options) {
+  return {Setting("constraint", "IUPAC", "allowed bases as IUPAC letters, from the first new base on",
+                  &options.constraint)};
+}
+
+SettingList generate_settings(GenerateOptions& options) {
+  SettingList settings = length_settings(options);
+  for (SettingList& more : std::vector<SettingList>{
+           sampler_settings(options.sampler), constraint_settings(options), bound_settings(options.bounds)})
+    for (Setting& setting : more) settings.push_back(std::move(setting));
+  return settings;
+}
+
+void check_generate_options(const GenerateOptions& options) {
+  check_sampler(options.sampler);
+  if (options.sampler.kind == SamplerKind::marginal && has_bounds(options.bounds))
+    throw SettingError(
+        "generate", "sampler",
+        "sampler marginal draws six bases independently and cannot keep bounds; use kmer or chain");
+}
+
+namespace {
+
+// How many samples an output has, with `per_prompt` samples for each prompt.
+uint64_t samples_in(const SequencesDone& done, size_t per_prompt) {
+  return done.parts == 0 ? done.count * per_prompt : (done.count - 1) * per_prompt + done.parts;
+}
+
+// x.json for x.fa.gz; "" for a stream, which has no place beside it.
+std::string record_path(const std::string& output) {
+  if (replaced_file(output).empty()) return "";
+  std::string path = stem_of_name(output) + ".json";
+  check_provenance_file("generate", path);
+  return path;
+}
+
+// Writes samples as FASTA.
+class GenerateWriter {
+ public:
+  /// Opens the output. A FASTA has no place for the lines of `provenance`, so a file gets them as JSON beside
+  /// it; they are asked for only then. Throws Error, as do the other functions.
+  GenerateWriter(const GenerateOptions& options, const SequenceRunInfo& run,
+                 const std::function<std::vector<std::string>()>& provenance)
+      : options_(options),
+        record_path_(record_path(options.output)),
+        output_(options.output, run, *options.log) {
+    if (record_path_.empty()) return;
+    record_.emplace(record_path_, TemporaryName::fixed);  // no other run has the lock of the output
+    record_->write(provenance_json(provenance()));
+  }
+
+  /// The prompts whose samples the output has from an earlier run, of the last of them perhaps only some;
+  /// none without one.
+  const std::optional<SequencesDone>& continued() const { return output_.continued(); }
+  /// Writes sample `sample` (0-based) of a prompt: its new bases and their log-probability.
+  void write(const Prompt& prompt, uint32_t sample, std::string_view bases, double logp) {
+    std::string text = ">" + prompt.name;
+    const std::string number = std::to_string(sample + 1);
+    if (options_.samples > 1) text += "/" + number;
+    text += " sample=" + number + " seed=" + std::to_string(options_.sampler.seed) +
+            " length=" + std::to_string(bases.size()) + " logp=" + general_text(logp, 10) + "\n";
+    std::string sequence = options_.include_prompt ? prompt.sequence : "";
+    sequence += bases;
+    const size_t width = options_.line_length == 0 ? sequence.size() : options_.line_length;
+    for (size_t at = 0; at < sequence.size(); at += width) text.append(sequence, at, width).append("\n");
+    output_.write(text);
+    SequencesDone done = prompt.done;
+    if (sample + 1 < options_.samples) done.parts = sample + 1;
+    output_.end_sequence(done, samples_in(done, options_.samples));
+  }
+
+  /// Passes the samples on to a pipe or a terminal, as TextOutput::flush_for_reader() does.
+  void flush_for_reader() { output_.flush_for_reader(); }
+  bool to_file() const { return output_.to_file(); }
+  std::string saved_in() const { return output_.saved_in(); }
+  void flush_finished() { output_.flush_finished(); }
+  /// Completes the output and the JSON beside it. Without it, neither is left behind.
+  void close() {
+    if (!record_) return output_.close();
+    record_->finish();
+    output_.finish();
+    // The sequences get their name last, so that complete ones always have the JSON beside them.
+    record_->commit();
+    output_.commit();
+  }
+
+ private:
+  const GenerateOptions& options_;
+  std::string record_path_;  // of the JSON; "": none
+  SequenceOutput output_;
+  std::optional<TextOutput> record_;
+};
+
+/// Counts new bases, and shows them as progress. Any thread may call it.
+class GenerateProgress {
+ public:
+  /// `k` are the bases of a token, which is a k-mer.
+  GenerateProgress(Log& log, ProgressMode mode, size_t k) : progress_(log, mode, "generate", "bp"), k_(k) {}
+  /// Called when `kmers` more k-mers are drawn for a sample of the prompt `name`.
+  void drawn(size_t kmers, const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    if (finished_) return;
+    kmers_ += kmers;
+    progress_.update(bases_ + k_ * kmers_, name);
+  }
+
+  /// Called when a sample is written. It has `bases` new bases, and drawn() has counted `kmers` k-mers for
+  /// it.
+  void written(size_t kmers, size_t bases, const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    kmers_ -= std::min<uint64_t>(kmers_, kmers);
+    bases_ += bases;
+    progress_.update(bases_ + k_ * kmers_, name);
+  }
+
+  /// Ends the counting. Samples that are still being drawn, in a run that is stopped, do not count any more.
+  void finish() {
+    const std::lock_guard lock(mutex_);
+    finished_ = true;
+    progress_.finish();
+  }
+
+ private:
+  std::mutex mutex_;
+  Progress progress_;
+  size_t k_;
+  uint64_t kmers_ = 0;  // drawn, of samples that are not written yet
+  uint64_t bases_ = 0;  // written
+  bool finished_ = false;
+};
 
 // The bases of a prompt and of its constraint, for comparing the input of two runs.
 std::string text_of(const Prompt& prompt) {

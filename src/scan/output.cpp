@@ -8,8 +8,6 @@
 #include "src/files/file_name.hpp"
 #include "src/files/output.hpp"
 #include "src/formats/table_output.hpp"
-#include "src/scan/alternatives.hpp"
-#include "src/scan/bigwig_output.hpp"
 
 namespace carbon {
 namespace {

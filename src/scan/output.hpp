@@ -3,17 +3,39 @@
 // A writer knows how values are printed, not how they are computed.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/files/output.hpp"
 #include "src/files/temporary_files.hpp"
 #include "src/formats/vcf.hpp"
 #include "src/scan/assembler.hpp"
+#include "tokenizer/kmer.hpp"
 
 namespace carbon {
+
+/// The three SNVs of a base: the letters other than the base, in alphabetical order, each with CARBON_SCAN as
+/// all outputs have it: the Float of a VCF.
+struct Alternatives {
+  std::array<char, 3> letters{};
+  std::array<float, 3> values{};
+
+  explicit Alternatives(const ScannedBase& base) {
+    const double reference = base.logp[static_cast<size_t>(base.digit)];
+    size_t i = 0;
+    for (const char letter : {'A', 'C', 'G', 'T'}) {
+      const int digit = base_digit(letter);
+      if (digit == base.digit) continue;
+      letters[i] = letter;
+      values[i] = static_cast<float>(base.logp[static_cast<size_t>(digit)] - reference);
+      ++i;
+    }
+  }
+};
 
 class ScanOutput {
  public:
@@ -65,5 +87,12 @@ void choose_scan_output(ScanOptions& options);
 /// Path, type, index and log of an output of variants; the type is 't' for a table. Throws Error for a type
 /// or an index that the output cannot have.
 VcfWriterOptions scan_writer_options(const ScanOptions& options);
+
+// The type of bigWig, whose writer has a file of its own (bigwig_output.cpp).
+
+/// Opens PREFIX.A.bw and the three others, and the hub if the options name one. Throws Error.
+std::unique_ptr<ScanOutput> open_bigwig(const ScanOptions& options, const IndexedFasta& fasta,
+                                        const ScanDestination& destination);
+uint64_t bigwig_bytes(const ScanPiece& piece);
 
 }  // namespace carbon

@@ -1,9 +1,16 @@
-// From pieces of contigs to the windows that give their bases values, each with its request to the model.
+// From pieces of contigs to the windows that give their bases values, each with its request to the model
+// (docs/conventions.md, "Scan windows").
+//
+// Where the windows lie on a strand of a contig, and which window gives a base its value, is pure arithmetic.
+// Positions are 0-based on the strand: those of the reverse strand count from the contig's last base. The
+// windows do not depend on the regions that are asked for, and neither does a value.
 //
 // A track is one frame on one strand. The windows of all tracks come in the order of the contig, so that the
 // values of a base are complete soon after one another.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,15 +18,44 @@
 
 #include "src/engine/request.hpp"
 #include "src/model/config.hpp"
-#include "src/scan/grid.hpp"
-#include "src/scan/options.hpp"
+#include "src/scan/pieces.hpp"
+#include "src/scan/run.hpp"
 
 namespace carbon {
+
+/// Window number w of frame f has `window` tokens and starts at base f + bases * stride * w.
+struct ScanGrid {
+  int64_t bases = 0;               // of a token; frames are 0 to bases - 1
+  int64_t context = 0;             // bp: a base has at least so many to its left, except in window 0
+  int64_t window = 0, stride = 0;  // tokens
+};
+
+inline constexpr int64_t kMostScanContext = 24000;  // bp, of the default
+
+/// 24,000 bp, or about half of a window where the model's context is too short for that.
+int64_t default_scan_context(size_t max_positions, size_t bases);
+/// min(max_positions - 1, 3 * context / bases) tokens per window, for tokens of `bases` bases. Throws Error
+/// unless the context is a positive multiple of that number that leaves room for one more token.
+ScanGrid make_scan_grid(int64_t context, size_t max_positions, size_t bases);
+
+/// A window [begin, end), which may reach beyond the contig's end, and the bases [take, end) that get their
+/// values from it.
+struct ScanWindow {
+  int64_t begin = 0, take = 0, end = 0;
+};
+
+/// The window of `frame` that gives base `position` its value: the first one in which the base has enough
+/// context, or window 0. `position` >= `frame`; the bases before have no value in this frame.
+ScanWindow window_of(const ScanGrid& grid, int64_t frame, int64_t position);
 
 struct ScanTrack {
   bool reverse = false;
   int frame = 0;
 };
+
+/// The `count` frames that are read on each strand, for tokens of `bases` bases: for six of them 0; 0,3;
+/// 0,2,4; or all.
+std::vector<int> frames_of(int count, size_t bases);
 
 /// The tracks of a run for tokens of `bases` bases: the frames of the forward strand, then those of the
 /// reverse strand.

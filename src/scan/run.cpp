@@ -1,16 +1,79 @@
 #include "src/scan/run.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+
 #include "src/base/counts.hpp"
+#include "src/base/error.hpp"
+#include "src/base/lists.hpp"
+#include "src/base/numbers.hpp"
+#include "src/engine/model_line.hpp"
 #include "src/engine/output_run.hpp"
 #include "src/engine/run_estimate.hpp"
 #include "src/files/output.hpp"
 #include "src/formats/position_limits.hpp"
+#include "src/formats/provenance.hpp"
+#include "src/model/digest.hpp"
+#include "src/model/work.hpp"
 #include "src/scan/assembler.hpp"
-#include "src/scan/estimate.hpp"
-#include "src/scan/header.hpp"
+#include "src/scan/output.hpp"
+#include "src/scan/planner.hpp"
 #include "src/scan/recorder.hpp"
 
 namespace carbon {
+namespace {
+
+// How many frames can be read: the divisors of `bases`.
+std::vector<std::string> frame_counts(size_t bases) {
+  std::vector<std::string> counts;
+  for (size_t count = 1; count <= bases; ++count)
+    if (bases % count == 0) counts.push_back(std::to_string(count));
+  return counts;
+}
+
+}  // namespace
+
+SettingList scan_settings(ScanOptions& options) {
+  constexpr int64_t kMostBases = 1'000'000'000;  // beyond any context
+  return {
+      Setting("level", "LEVEL",
+              "marginal (bases before it in the 6-mer summed over; default), chain (given these bases) or "
+              "first (each base as the first of its 6-mer)",
+              options.level, kScanLevelWords),
+      Setting("frames", "N", "take the mean over 1, 2, 3 or 6 frames of the 6-mers", &options.frames)
+          .range(1, 6)
+          .one_of({"1", "2", "3", "6"})
+          .otherwise("1; 6 with --level first"),
+      Setting("context", "BP", "least left context in bp, a multiple of 6", &options.context)
+          .range(1, kMostBases)
+          .otherwise("24000, or what the model's context allows"),
+      Setting("strand", "STRAND", "+, - or both (mean of the two; default)", options.strand, kStrandWords)};
+}
+
+void complete_scan_options(ScanOptions& options, size_t max_positions, size_t bases) {
+  const bool first = options.level == ScanLevel::first;
+  const int all = static_cast<int>(bases);
+  if (bases == 1 && options.level != ScanLevel::marginal)
+    throw SettingError(
+        "scan", "level",
+        std::string("level ") + word_of(kScanLevelWords, options.level) +
+            " cannot be used with a model of one base a token, which has no bases before it in a "
+            "token; expected marginal");
+  if (options.frames > 0 && all % options.frames != 0)
+    throw SettingError("scan", "frames",
+                       std::to_string(options.frames) + " frames cannot be read with tokens of " +
+                           count_of(bases, "base") + "; expected " + or_list(frame_counts(bases)),
+                       {"leave out {--frames}, or choose another {--level}"});
+  if (options.frames == 0) options.frames = first ? all : 1;
+  if (first && options.frames != all)
+    throw SettingError("scan", "frames",
+                       "level first needs six frames, because each frame gives a value to one base in six",
+                       {"leave out {--frames}, or choose another {--level}"});
+  if (options.context == 0) options.context = default_scan_context(max_positions, bases);
+}
+
 namespace {
 
 // Windows of a scan are as long as the model allows, so that a few of them fill the room between planner and
@@ -19,11 +82,104 @@ constexpr size_t kLeastItems = 6;
 // Bases of a piece whose windows are run to measure the speed.
 constexpr int64_t kMeasuredBases = 2'000'000;
 
+// What a scan will cost, counted from its windows before the first token.
+struct ScanCost {
+  uint64_t bases = 0;  // selected, with those that are not A, C, G or T
+  uint64_t windows = 0;
+  uint64_t tokens = 0;        // at most: rows without A, C, G or T at the ends of windows are left out later
+  double operations = 0;      // floating-point, of matrix products and attention
+  uint64_t output_bytes = 0;  // at most, before compression
+};
+
+ScanCost scan_cost(const std::vector<ScanPiece>& pieces, const ScanPlanner& planner,
+                   const ModelConfig& config, const ScanOutputType& output) {
+  ScanCost cost;
+  cost.bases = total_bases(pieces);
+  for (const ScanPiece& piece : pieces) {
+    cost.output_bytes += static_cast<uint64_t>(piece.end - piece.begin) * output.bytes_per_base(piece);
+    planner.spans(piece, [&](const TrackSpan& span) {
+      const auto row_of = [&](int64_t base) {
+        return static_cast<size_t>(base - span.window.begin) / config.layout.bases();
+      };
+      const size_t tokens = row_of(span.end - 1) + 1, wanted = tokens - row_of(span.begin);
+      const WorkChunk chunk{0, tokens, wanted};
+      ++cost.windows;
+      cost.tokens += tokens;
+      cost.operations += forward_work(config, {}, {&chunk, 1}).flops;
+    });
+  }
+  return cost;
+}
+
+std::string scaled(double value, const char* unit) {
+  constexpr const char* prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
+  size_t power = 0;
+  for (; value >= 1000 && power + 1 < std::size(prefixes); ++power) value /= 1000;
+  return general_text(value, 4) + " " + prefixes[power] + unit;
+}
+
+// The cost as two sentences for a log.
+std::string cost_text(const ScanCost& cost) {
+  return count_of(cost.bases, "base") + " in " + count_of(cost.windows, "window") + " with " +
+         count_of(cost.tokens, "token") + ", which take " + scaled(cost.operations, "FLOP") +
+         "; the output has at most " + scaled(static_cast<double>(cost.output_bytes), "B") +
+         " before compression";
+}
+
+// How long the run takes at the speed of its first windows.
+RunTime measured(Engine& engine, const ScanPlanner& planner, const IndexedFasta& fasta,
+                 const std::vector<ScanPiece>& pieces, const ScanCost& cost) {
+  RunEstimate estimate;
+  for (const ScanPiece& piece : pieces) {
+    const auto bases = [&](int64_t begin, int64_t end) { return fasta.fetch(piece.contig, begin, end); };
+    // A whole chromosome would be read to plan all its windows.
+    ScanPiece begin = piece;
+    begin.end = std::min(begin.end, begin.begin + kMeasuredBases);
+    planner.plan(begin, bases, engine.config().layout,
+                 [&](const ScanItem& item) { estimate.add(item.requests); });
+    if (estimate.enough_to_measure()) break;
+  }
+  return estimate.measure(engine, cost.tokens);
+}
+
 // How the contigs are cut into windows.
 std::string grid_text(const ScanGrid& grid) {
   return "windows of " + std::to_string(grid.bases * grid.window) + " bp every " +
          std::to_string(grid.bases * grid.stride) + " bp; each base gets at least " +
          std::to_string(grid.context) + " bp of context, less near the ends of a contig";
+}
+
+// Settings name variables, and these only read them.
+Settings settings_of(ScanOptions options) {
+  return setting_values(scan_settings(options));
+}
+
+// The bases of a run in few words, which are equal for equal pieces.
+std::string pieces_text(const std::vector<ScanPiece>& pieces) {
+  std::string all;
+  for (const ScanPiece& piece : pieces)
+    all += piece.contig + "\t" + std::to_string(piece.number) + "\t" + std::to_string(piece.length) + "\t" +
+           std::to_string(piece.begin) + "\t" + std::to_string(piece.end) + "\n";
+  return std::to_string(total_bases(pieces)) + " (SHA-256 " + sha256_hex(all).substr(0, 16) + ")";
+}
+
+// Program and command line, unless the options leave them out, and a line ##carbon_scanModel that has
+// everything the values depend on besides the FASTA.
+std::vector<std::string> scan_header_lines(const LoadedModel& model, const ScanOptions& options) {
+  return provenance_lines("scan", {options.command_line, !options.version_lines},
+                          {model_line("scan", "CARBON_SCAN", model, header_text(settings_of(options)))});
+}
+
+// Everything that the output depends on, except the bases, which check_bases_before() compares, and the
+// version lines of the header, which are those of the first run.
+RunIdentity scan_identity(const LoadedModel& model, const ScanOptions& options,
+                          const std::vector<ScanPiece>& pieces) {
+  RunIdentity run = identity_of(model);
+  for (const auto& [name, value] : settings_of(options)) run.emplace(name, value);
+  run.merge(RunIdentity{{"bases", pieces_text(pieces)},
+                        {"output-type", scan_output_text(options)},
+                        {"histogram", options.histogram.empty() ? "none" : "yes"}});
+  return run;
 }
 
 // Throws Error if the output or its index cannot hold the bases that will be written.
@@ -89,22 +245,6 @@ struct ScanFiles {
     if (histogram) histogram->commit();
   }
 };
-
-// How long the run takes at the speed of its first windows.
-RunTime measured(Engine& engine, const ScanPlanner& planner, const IndexedFasta& fasta,
-                 const std::vector<ScanPiece>& pieces, const ScanCost& cost) {
-  RunEstimate estimate;
-  for (const ScanPiece& piece : pieces) {
-    const auto bases = [&](int64_t begin, int64_t end) { return fasta.fetch(piece.contig, begin, end); };
-    // A whole chromosome would be read to plan all its windows.
-    ScanPiece begin = piece;
-    begin.end = std::min(begin.end, begin.begin + kMeasuredBases);
-    planner.plan(begin, bases, engine.config().layout,
-                 [&](const ScanItem& item) { estimate.add(item.requests); });
-    if (estimate.enough_to_measure()) break;
-  }
-  return estimate.measure(engine, cost.tokens);
-}
 
 // Scans the pieces, of `total` bases that the run has with those that an earlier run has done.
 void scan_pieces(Engine& engine, const ScanOptions& options, const ScanPlanner& planner,

@@ -1,17 +1,191 @@
 #include "src/score/run.hpp"
 
+#include <cmath>
+#include <cstdint>
+
 #include "src/base/counts.hpp"
+#include "src/base/error.hpp"
+#include "src/base/numbers.hpp"
 #include "src/base/settings.hpp"
 #include "src/engine/model_line.hpp"
 #include "src/engine/output_run.hpp"
 #include "src/engine/run_estimate.hpp"
+#include "src/files/file_name.hpp"
 #include "src/files/output.hpp"
+#include "src/files/sequence_output.hpp"
+#include "src/marginals/base_scores.hpp"
 #include "src/score/assembler.hpp"
 #include "src/score/planner.hpp"
-#include "src/score/writer.hpp"
 
 namespace carbon {
 namespace {
+
+// Beyond any context.
+constexpr int64_t kMostBases = 1'000'000'000;
+
+void check_multiple(const std::string& name, size_t value, size_t bases) {
+  if (value == 0 || value % bases != 0)
+    throw SettingError("score", name,
+                       "a " + name + " of " + std::to_string(value) +
+                           " bp cannot be used; expected a positive multiple of " + std::to_string(bases),
+                       {"set it with {--" + name + "}"});
+}
+
+}  // namespace
+
+SettingList score_settings(ScoreOptions& options) {
+  return {Setting("level", "LEVEL",
+                  "bp (one value per base; default) or token (one value per 6-mer, over the full vocabulary)",
+                  options.level, kScoreLevelWords),
+          Setting("strand", "STRAND", "+ (default), - (reverse complement) or both (mean of the two)",
+                  options.strand, kStrandWords),
+          Setting("window", "BP", "window in bp, a multiple of 6", &options.window)
+              .range(1, kMostBases)
+              .otherwise("49140, or what fits the model's context"),
+          Setting("stride", "BP", "distance between window starts in bp, a multiple of 6", &options.stride)
+              .range(1, kMostBases)
+              .otherwise("half a window")};
+}
+
+ScoreOutput score_output_type(const ScoreOptions& options) {
+  const bool bedgraph = format_of_name(options.output) == "bedgraph";
+  const ScoreOutput type = options.type.value_or(bedgraph ? ScoreOutput::bedgraph : ScoreOutput::summary);
+  if (type == ScoreOutput::bedgraph) {
+    check_output_name("score", options.output, {"bedgraph"}, "bedgraph by -O",
+                      "choose with -O summary or tsv, or give another name");
+  } else {
+    check_output_name("score", options.output, {"tsv"}, "a table",
+                      "choose with -O bedgraph, or give it a name that ends in .tsv");
+  }
+  return type;
+}
+
+void complete_score_options(ScoreOptions& options, size_t max_positions, size_t bases) {
+  check_level("score", options.level, bases);
+  if (options.level == ScoreLevel::token && options.strand == StrandChoice::both)
+    throw SettingError("score", "strand",
+                       "strand both cannot be used with level token, which has one value a 6-mer; "
+                       "expected + or -");
+  if (options.window == 0) options.window = default_window(max_positions, bases);
+  const size_t largest = bases * (max_positions - 1);
+  if (options.window > largest)
+    throw SettingError("score", "window",
+                       "a window of " + std::to_string(options.window) +
+                           " bp does not fit the model's context of " + std::to_string(max_positions) +
+                           " tokens; the largest that fits is " + std::to_string(largest) + " bp",
+                       {"set it with {--window}"});
+  check_multiple("window", options.window, bases);
+
+  if (options.stride == 0) options.stride = default_stride(options.window, bases);
+  check_multiple("stride", options.stride, bases);
+  if (options.stride > options.window)
+    throw SettingError("score", "stride",
+                       "a stride of " + std::to_string(options.stride) +
+                           " bp leaves bases without a score between " + "windows of " +
+                           std::to_string(options.window) + " bp; the largest that fits is " +
+                           std::to_string(options.window) + " bp",
+                       {"set it with {--stride}"});
+}
+
+namespace {
+
+constexpr int kTotalDigits = 10;
+
+// Writes the three output formats: it receives the values of a sequence in ascending forward coordinates and
+// decides what to print. Sums are taken in that order, in double.
+class ScoreWriter final : public ScoreSink {
+ public:
+  /// Opens the output and writes the table's heading, unless the run continues another. Throws Error, as do
+  /// the other functions.
+  ScoreWriter(const ScoreOptions& options, const SequenceRunInfo& run)
+      : output_(options.output, run, *options.log),
+        type_(score_output_type(options)),
+        strand_(word_of(kStrandWords, options.strand)) {
+    if (output_.continued()) return;
+    if (type_ == ScoreOutput::summary)
+      output_.write("#name\tstart\tend\tstrand\tn_scored\tsum_logp\tmean_logp\tperplexity\n");
+    if (type_ == ScoreOutput::tsv) output_.write("#name\tpos\tbase\tlogp\tentropy\tA\tC\tG\tT\n");
+  }
+
+  void begin(const SequencePlace& sequence) override {
+    sequence_ = sequence;
+    scored_ = 0;
+    sum_ = 0;
+  }
+
+  void value(const ScoredValue& value) override {
+    ++scored_;
+    sum_ += value.logp;
+    if (type_ == ScoreOutput::summary) return;
+    line_ = sequence_.name;
+    line_ += '\t';
+    if (type_ == ScoreOutput::bedgraph) {
+      append_integer(value.begin, line_);
+      line_ += '\t';
+      append_integer(value.end, line_);
+      line_ += '\t';
+      append_base_value(value.logp, line_);
+    } else {
+      append_integer(value.end, line_);
+      line_ += '\t';
+      line_ += value.base;
+      line_ += '\t';
+      append_base_value(value.logp, line_);
+      line_ += '\t';
+      append_base_value(entropy(value.letters), line_);
+      for (const size_t digit : kOutputOrder) {
+        line_ += '\t';
+        append_base_value(std::exp(value.letters[digit]), line_);
+      }
+    }
+    line_ += '\n';
+    output_.write(line_);
+  }
+
+  void end() override {
+    if (type_ != ScoreOutput::summary) return;
+    line_ = sequence_.name;
+    for (const int64_t number : {sequence_.begin, sequence_.end}) {
+      line_ += '\t';
+      append_integer(number, line_);
+    }
+    line_.append("\t").append(strand_).append("\t");
+    append_integer(static_cast<int64_t>(scored_), line_);
+    line_ += '\t';
+    append_general(sum_, kTotalDigits, line_);
+    if (scored_ == 0) {
+      line_ += "\t.\t.\n";
+    } else {
+      const double mean = sum_ / static_cast<double>(scored_);
+      line_ += '\t';
+      append_general(mean, kTotalDigits, line_);
+      line_ += '\t';
+      append_general(std::exp(-mean), kTotalDigits, line_);
+      line_ += '\n';
+    }
+    output_.write(line_);
+  }
+
+  /// Called after end(), when the sequences `done` are complete.
+  void end_sequence(const SequencesDone& done) { output_.end_sequence(done); }
+  const std::optional<SequencesDone>& continued() const { return output_.continued(); }
+  /// Passes it on to a pipe or a terminal, as TextOutput::flush_for_reader() does.
+  void flush_for_reader() { output_.flush_for_reader(); }
+  bool to_file() const { return output_.to_file(); }
+  std::string saved_in() const { return output_.saved_in(); }
+  void flush_finished() { output_.flush_finished(); }
+  /// Completes the output file. Without it, a named file is not left behind.
+  void close() { output_.close(); }
+
+ private:
+  SequenceOutput output_;
+  ScoreOutput type_;
+  const char* strand_;
+  SequencePlace sequence_;
+  uint64_t scored_ = 0;
+  double sum_ = 0;
+  std::string line_;
+};
 
 // Says what the run would take, after planning all windows and running some.
 void estimate_score(Engine& engine, const ScoreOptions& options) {
