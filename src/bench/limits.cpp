@@ -1,4 +1,4 @@
-#include "src/bench/limits.hpp"
+// The highest rates of the machine.
 
 #include <memory>
 #include <numeric>
@@ -6,6 +6,7 @@
 
 #include "kernels/cpu/cpu_limits.hpp"
 #include "src/base/stopwatch.hpp"
+#include "src/bench/tests.hpp"
 
 namespace carbon {
 namespace {

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "src/bench/limits.hpp"
 #include "src/bench/tests.hpp"
 
 namespace carbon {

@@ -10,8 +10,8 @@
 #include "src/base/memory.hpp"
 #include "src/base/numbers.hpp"
 #include "src/base/stopwatch.hpp"
-#include "src/bench/limits.hpp"
 #include "src/bench/report.hpp"
+#include "src/bench/tests.hpp"
 #include "src/files/output.hpp"
 #include "src/model/synthetic.hpp"
 

@@ -1,5 +1,6 @@
 // `carbon bench`: how fast a model runs on this machine, compared with the limits of the machine
-// (docs/conventions.md, "Benchmarks").
+// (docs/conventions.md, "Benchmarks"). A model, or a shape of one with random weights, comes in, and a table
+// or JSON of rates goes out: run.cpp times in rounds what tests.hpp names, and report.cpp writes it.
 #pragma once
 
 #include <cstddef>

@@ -1,15 +1,32 @@
-// The workloads of `carbon bench`, each ready to be timed.
+// What `carbon bench` measures, each ready to be timed: its workloads, and the highest rates of the machine,
+// with which the speed of the model is compared.
 #pragma once
 
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "src/bench/work.hpp"
 #include "src/engine/engine.hpp"
+#include "src/engine/loaded_model.hpp"
+#include "src/engine/request.hpp"
+#include "src/model/work.hpp"
 
 namespace carbon {
+
+/// The work of two passes: one over the requests without a parent, and one over those with a parent.
+inline Work requests_work(const ModelConfig& config, const WorkUnits& units,
+                          std::span<const RequestPtr> requests) {
+  std::vector<WorkChunk> chunks, suffixes;
+  for (const RequestPtr& request : requests)
+    (request->parent ? suffixes : chunks)
+        .push_back({request->parent ? request->shared : 0, request->tokens.size(),
+                    request->tokens.size() - request->want_begin});
+  Work work = forward_work(config, units, chunks);
+  if (!suffixes.empty()) work += forward_work(config, units, suffixes);
+  return work;
+}
 
 struct BenchTest {
   std::string name;                            // one of bench_test_names()
@@ -49,5 +66,22 @@ std::vector<std::string> bench_test_names();
 ///           many as the model allows.
 /// `engine` must outlive them.
 std::vector<BenchTest> bench_tests(Engine& engine, const BenchSizes& sizes);
+
+/// What a limit bounds: reading memory, matrix products, or nothing that a workload is compared with.
+enum class LimitKind { bandwidth, matrix, other };
+
+struct BenchLimit {
+  std::string name;  // in JSON
+  std::string text;  // in the table
+  LimitKind kind = LimitKind::other;
+  std::function<double()> measure;  // bytes or operations per second
+};
+
+/// The limits of the model's device, each to be measured once per round. `model` must outlive them.
+///  On a CPU: reading memory, copying memory, multiply-adds on registers, and the matrix product that the
+///  decoder uses, all for its dtype; for int8 also both rates for bf16, and for int8 and bf16 those for f32.
+///  On other devices: copying memory, and the product. If there are several limits of one kind, the largest
+///  counts.
+std::vector<BenchLimit> bench_limits(LoadedModel& model);
 
 }  // namespace carbon

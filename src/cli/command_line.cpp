@@ -2,22 +2,49 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <deque>
 #include <iostream>
 #include <limits>
+#include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
 
+#include "src/base/error.hpp"
+#include "src/base/files.hpp"
+#include "src/base/help_lines.hpp"
 #include "src/base/lists.hpp"
 #include "src/base/near_names.hpp"
 #include "src/base/numbers.hpp"
-#include "src/cli/argument_words.hpp"
-#include "src/cli/model_inputs.hpp"
 #include "src/cli/stderr_log.hpp"
+#include "src/files/run_files.hpp"
+#include "src/model/model_files.hpp"
+#include "src/model/registry.hpp"
 
 namespace carbon {
 
 std::string Option::written(double value) {
   return general_text(value, 15);
+}
+
+namespace {
+
+// Where a model lies that is named by path or name; "" if there is none.
+std::string place_of(const std::string& model) {
+  if (path_exists(model)) return model;
+  try {
+    return model.empty() ? default_model() : resolve_model(model);
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+}  // namespace
+
+void declare_model(const std::string& model, const std::string& function) {
+  for (const std::string& file : files_of_model(place_of(model)))
+    declare_input(file, InputUse::once, function);
 }
 
 namespace {
@@ -137,6 +164,161 @@ std::string Option::shown_value() const {
 std::string names_of(const Option& option) {
   return (option.letter == '\0' ? "--" : std::string("-") + option.letter + ",--") + option.name;
 }
+
+namespace {
+
+// The words of a command line as CLI11 is to see them: with the full names of long options, and with attached
+// values where an option may stand without one.
+//
+// CLI11 wants full names, complains about an unknown option only after it has missed a required one, and
+// gives the word after a lone -W to it.
+//
+// The words of argv as they are, but
+// - a long option may be written as any beginning of its name that no other option has (as getopt allows),
+// - an option that takes only an attached value gets the one that stands for none if there is none: -W, -WB,
+// -W=B
+//   and --write-index=B.
+// Throws Error, from `main_COMMAND`, for an option that is not in the table or that is ambiguous, with the
+// options that may have been meant, for every value and argument that is empty (none may be), and for an
+// option without its value.
+class ArgumentWords {
+ public:
+  ArgumentWords(const std::deque<Option>& rows, int argc, char** argv, std::string command);
+  const std::vector<std::string>& words() const { return words_; }
+  int count() const { return static_cast<int>(words_.size()); }
+  char** argv() { return pointers_.data(); }
+
+ private:
+  void add_long(const std::string& word);
+  void add_short(const std::string& word);
+  void add_attached(const Option& option, const std::string& value, bool given);
+  std::string full_name(const std::string& start) const;
+  std::vector<std::string> long_names() const;
+  void add_value(const std::string& word);
+  void expect_value(const Option& option, const std::string& name);
+  [[noreturn]] void fail(const std::string& what) const;
+
+  std::string command_;
+  std::vector<const Option*> options_;
+  std::vector<std::string> words_;
+  std::vector<char*> pointers_;
+  const Option* wanted_ = nullptr;
+  const Option* without_value_ = nullptr;  // the last one, if its value may be attached and was left out
+  std::string wants_value_;  // the name of the option whose value is the next word; "" if it is no value
+};
+
+ArgumentWords::ArgumentWords(const std::deque<Option>& rows, int argc, char** argv, std::string command)
+    : command_(std::move(command)) {
+  for (const Option& row : rows)
+    if (!row.heading.empty()) options_.push_back(&row);
+  if (argc > 0) words_.emplace_back(argv[0]);
+  int i = 1;
+  for (; i < argc && (!wants_value_.empty() || std::string(argv[i]) != "--"); ++i) {
+    const std::string word = argv[i];
+    if (!wants_value_.empty()) {
+      add_value(word);
+    } else if (word.starts_with("--")) {
+      add_long(word);
+    } else if (word.starts_with('-') && word.size() > 1) {
+      add_short(word);
+    } else {
+      add_value(word);
+    }
+  }
+  if (!wants_value_.empty()) fail(wants_value_ + " needs a value: " + wanted_->shown_value());
+  for (; i < argc; ++i) add_value(argv[i]);
+  for (std::string& word : words_) pointers_.push_back(word.data());
+  pointers_.push_back(nullptr);
+}
+
+void ArgumentWords::fail(const std::string& what) const {
+  throw Error("main_" + command_, what + "; see 'carbon " + command_ + " --help'");
+}
+
+// The value of an option, or an argument that belongs to none.
+void ArgumentWords::add_value(const std::string& word) {
+  if (word.empty()) fail(empty_value(wants_value_.empty() ? "an argument" : wants_value_));
+  // A file of such a name can be given as ./NAME.
+  const Option* const before = std::exchange(without_value_, nullptr);
+  if (wants_value_.empty() && before &&
+      std::find(before->words.begin(), before->words.end(), word) != before->words.end())
+    fail("the value of --" + before->name + " stands directly behind it: --" + before->name + "=" + word);
+  wants_value_.clear();
+  words_.push_back(word);
+}
+
+// The word that follows an option without an attached value is its value, whatever it looks like.
+void ArgumentWords::expect_value(const Option& option, const std::string& name) {
+  if (option.is_flag()) return;
+  wants_value_ = name;
+  wanted_ = &option;
+}
+
+void ArgumentWords::add_attached(const Option& option, const std::string& value, bool given) {
+  const std::string name = "--" + option.name + "=";
+  if (given && value.empty())
+    fail(name + " is empty: expected " + (option.words.empty() ? option.value.shown : or_list(option.words)));
+  words_.push_back(name + (given ? value : option.left_out));
+  without_value_ = given ? nullptr : &option;
+}
+
+void ArgumentWords::add_long(const std::string& word) {
+  const size_t equals = word.find('=');
+  const bool given = equals != std::string::npos;
+  const std::string name = full_name(word.substr(2, given ? equals - 2 : equals));
+  const Option& option = **std::find_if(options_.begin(), options_.end(),
+                                        [&](const Option* candidate) { return candidate->name == name; });
+  if (option.attached) {
+    add_attached(option, given ? word.substr(equals + 1) : "", given);
+    return;
+  }
+  if (given && equals + 1 == word.size()) fail(empty_value("--" + name));
+  words_.push_back("--" + name + (given ? word.substr(equals) : ""));
+  if (!given) expect_value(option, "--" + name);
+}
+
+std::string ArgumentWords::full_name(const std::string& start) const {
+  std::vector<std::string> begin_so;
+  for (const Option* option : options_) {
+    if (option->name == start) return start;
+    if (!start.empty() && option->name.starts_with(start)) begin_so.push_back("--" + option->name);
+  }
+  if (begin_so.size() == 1) return begin_so.front().substr(2);
+  if (begin_so.empty())
+    fail("unrecognized option '--" + start + "'" + did_you_mean("--" + start, long_names()));
+  fail("option '--" + start + "' could be " + or_list(begin_so));
+}
+
+std::vector<std::string> ArgumentWords::long_names() const {
+  std::vector<std::string> names;
+  for (const Option* option : options_) names.push_back("--" + option->name);
+  return names;
+}
+
+// Letters of flags, and then perhaps one that takes the rest of the word, or the next, as its value.
+void ArgumentWords::add_short(const std::string& word) {
+  for (size_t at = 1; at < word.size(); ++at) {
+    const auto found = std::find_if(options_.begin(), options_.end(),
+                                    [&](const Option* candidate) { return candidate->letter == word[at]; });
+    if (found == options_.end())
+      fail("unrecognized option '-" + std::string(1, word[at]) + "'" +
+           (word.size() > 2 ? " in '" + word + "'" : "") +
+           (word.size() > 3 ? did_you_mean("-" + word, long_names()) : ""));
+    const Option& option = **found;
+    if (option.attached) {
+      if (at > 1) words_.push_back(word.substr(0, at));
+      const size_t value = at + 1 < word.size() && word[at + 1] == '=' ? at + 2 : at + 1;
+      add_attached(option, word.substr(value), at + 1 < word.size());
+      return;
+    }
+    if (option.is_flag()) continue;
+    if (at + 1 == word.size()) expect_value(option, "-" + std::string(1, word[at]));
+    break;
+  }
+  words_.push_back(word);
+}
+
+}  // namespace
 
 CommandLine::CommandLine(std::string command) : command_(std::move(command)) {
   rows_.push_back(

@@ -246,6 +246,11 @@ class CommandLine {
 /// The names of an option as --help writes them: "-o,--output".
 std::string names_of(const Option& option);
 
+/// Declares (src/files/run_files.hpp) the files of a model that a command line names, as path or name, or of
+/// an adapter; "" is the model of a run for which none is named. Says nothing of what is not one: whoever
+/// opens it reports that. Throws Error, from `function`, if an output would replace one of them.
+void declare_model(const std::string& model, const std::string& function);
+
 /// The words of a command line for a header line: those with white space in single quotes, as bcftools writes
 /// them.
 std::string command_text(int argc, char** argv);

@@ -1,5 +1,9 @@
-// The commands: each declares its options, and returns the function that runs it once they are parsed.
+// The command line of carbon: the words of a shell come in, the room of a command is called with the options
+// that they set, and what it returns or throws goes out as messages and an exit status. Here are the
+// commands: each declares its options, and returns the function that runs it once they are parsed.
 #pragma once
+
+#include <span>
 
 #include "src/cli/command_line.hpp"
 
@@ -28,5 +32,7 @@ Run declare_bench(CommandLine& line);
 Run declare_plugin(CommandLine& line);
 /// argv[0] is +NAME. A plugin's options are known only when it is loaded, and its own come after "--".
 int run_plugin_command(int argc, char** argv);
+/// carbon completion bash|zsh: prints a script that completes command lines, for the shell to load.
+int cmd_completion(std::span<const Command> commands, int argc, char** argv);
 
 }  // namespace carbon

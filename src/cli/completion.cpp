@@ -1,13 +1,13 @@
 // carbon completion: what bash and zsh need to complete command lines, made from the options themselves.
 //
 // An option that is added to a command's table is completed without a change here.
-#include "src/cli/completion.hpp"
 
 #include <cstdio>
 #include <deque>
 
 #include "src/base/error.hpp"
 #include "src/base/lists.hpp"
+#include "src/cli/commands.hpp"
 #include "version.h"
 
 namespace carbon {

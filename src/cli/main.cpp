@@ -18,12 +18,10 @@
 #include "src/base/near_names.hpp"
 #include "src/base/program_folder.hpp"
 #include "src/cli/commands.hpp"
-#include "src/cli/completion.hpp"
-#include "src/cli/exit_signals.hpp"
+#include "src/cli/signals.hpp"
 #include "src/cli/stderr_log.hpp"
 #include "src/files/htslib_messages.hpp"
 #include "src/files/run_files.hpp"
-#include "src/files/standard_streams.hpp"
 #include "src/plugin/loader.hpp"
 #ifdef CARBON_SERVER
 #include "src/serve/http_server.hpp"

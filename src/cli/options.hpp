@@ -6,12 +6,13 @@
 #include <optional>
 #include <string>
 
+#include "src/base/estimate_options.hpp"
 #include "src/base/progress.hpp"
 #include "src/base/run_identity.hpp"
 #include "src/base/settings.hpp"
 #include "src/cli/command_line.hpp"
+#include "src/cli/signals.hpp"
 #include "src/cli/stderr_log.hpp"
-#include "src/cli/stop_signals.hpp"
 #include "src/engine/engine.hpp"
 #include "src/formats/provenance.hpp"
 #include "src/formats/sequence_inputs.hpp"
@@ -68,6 +69,9 @@ void add_resume_options(CommandLine& line, EarlierRun& earlier);
 void add_record_option(CommandLine& line, CommandRecord& record);
 /// Adds --estimate.
 void add_estimate_option(CommandLine& line, bool& estimate);
+/// Adds --estimate[=TIME] of the commands that have --shard: with a time, it proposes shares that take no
+/// longer each.
+void add_estimate_option(CommandLine& line, EstimateOptions& estimate);
 
 /// Adds --prefix, --species, --gene-type and --tag-grammar below a heading: what a sequence is said to be. A
 /// parsed command line throws Error for names that are not tags.

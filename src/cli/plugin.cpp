@@ -5,8 +5,8 @@
 #include <set>
 
 #include "src/cli/commands.hpp"
-#include "src/cli/exit_signals.hpp"
 #include "src/cli/options.hpp"
+#include "src/cli/signals.hpp"
 #include "src/plugin/host.hpp"
 #include "src/plugin/loader.hpp"
 

@@ -4,7 +4,6 @@
 #include "src/base/error.hpp"
 #include "src/base/lists.hpp"
 #include "src/cli/commands.hpp"
-#include "src/cli/estimate_option.hpp"
 #include "src/cli/options.hpp"
 #include "src/files/sequence_output.hpp"
 #include "src/scan/output.hpp"

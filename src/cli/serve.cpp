@@ -6,8 +6,8 @@
 
 #include "src/base/error.hpp"
 #include "src/cli/commands.hpp"
-#include "src/cli/exit_signals.hpp"
 #include "src/cli/options.hpp"
+#include "src/cli/signals.hpp"
 #include "src/cli/stderr_log.hpp"
 #include "src/serve/options.hpp"
 #ifdef CARBON_SERVER

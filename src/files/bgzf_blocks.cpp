@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "src/base/error.hpp"
-#include "src/files/locked_file.hpp"
+#include "src/files/temporary_files.hpp"
 
 namespace carbon {
 namespace {

@@ -1,5 +1,5 @@
-// What the name of a file says of its format: the one table of suffixes, for inputs and outputs. Capital and
-// small letters mean the same.
+// What the name of a file says: its format, by the one table of suffixes, for inputs and outputs (capital and
+// small letters mean the same); where its index lies; and whether it is a URL.
 #pragma once
 
 #include <string>
@@ -23,5 +23,26 @@ std::string stem_of_name(const std::string& path);
 void check_output_name(const std::string& function, const std::string& path,
                        const std::vector<std::string_view>& fitting, const std::string& written,
                        const std::string& way_out);
+
+/// Of FILE##idx##INDEX, htslib's way to name the index of a file that lies elsewhere or has another name: the
+/// file and, if the name has one, the index; otherwise that is "".
+struct IndexedName {
+  std::string file, index;
+};
+
+inline IndexedName split_index_name(const std::string& name) {
+  constexpr const char kDelimiter[] = "##idx##";
+  const size_t at = name.find(kDelimiter);
+  if (at == std::string::npos) return {name, ""};
+  return {name.substr(0, at), name.substr(at + sizeof kDelimiter - 1)};
+}
+
+/// Whether htslib reads the input from elsewhere, without a copy on this machine.
+bool is_remote(const std::string& name);
+
+/// Throws Error, in the name of `function`, for a URL of a kind that htslib here cannot read: one that is
+/// built without libcurl, as in the portable archive, reads none. A file of that name on this machine is
+/// none.
+void check_url(const std::string& name, const std::string& function);
 
 }  // namespace carbon

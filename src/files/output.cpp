@@ -18,8 +18,7 @@
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
 #include "src/files/file_name.hpp"
-#include "src/files/index_name.hpp"
-#include "src/files/standard_streams.hpp"
+#include "src/files/run_files.hpp"
 
 namespace carbon {
 

@@ -14,10 +14,6 @@ struct hFILE;
 
 namespace carbon {
 
-/// Removes the temporary files of all outputs and indexes that are being written. A signal handler may call
-/// it.
-void remove_unfinished_files();
-
 /// Prepares an incomplete output for its close: points `fd` at /dev/null and clears the error of htslib's
 /// stream on it (null if there is none). The close then adds nothing to the output, but frees the memory.
 void abandon_stream(int fd, hFILE* stream);
@@ -90,9 +86,6 @@ class Output {
 
 /// Buffered text output. A name that ends in .gz, .bgz or .bgzf makes a BGZF file. All functions throw Error
 /// if writing fails.
-/// Writes a text that is the whole output of a run to standard output. Throws Error.
-void write_standard_output(std::string_view text);
-
 class TextOutput final : public Output {
  public:
   explicit TextOutput(const std::string& path, TemporaryName name = TemporaryName::unique,
@@ -117,5 +110,8 @@ class TextOutput final : public Output {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// Writes a text that is the whole output of a run to standard output. Throws Error.
+void write_standard_output(std::string_view text);
 
 }  // namespace carbon

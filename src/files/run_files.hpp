@@ -1,9 +1,14 @@
-// Which files a run reads and writes: the one place where it is known that an output would replace an input
-// or another output, and that a pipe would be opened a second time.
+// How files are read and written, for all rooms: names come in, and the lines of inputs (text_input.hpp) and
+// outputs that appear when they are complete (output.hpp) go out.
+//
+// Here is which files a run reads and writes: the one place where it is known that an output would replace an
+// input or another output, and that a pipe would be opened a second time.
 //
 // The command line declares the files that its options name, before anything is read. What opens files asks
 // again, so that names which are derived from others (STEM.json, an index) and names that a plugin chooses
 // are known too. A program that has no register, such as one that uses libcarbon, is asked nothing.
+//
+// Standard input, output and error are files of a run, too: what may be read from or written to them.
 #pragma once
 
 #include <memory>
@@ -55,5 +60,24 @@ class OutputClaim {
  private:
   RunFiles::Impl* files_;  // null without a register
 };
+
+/// Gives those of the descriptors 0, 1 and 2 that are closed to /dev/null, so that no file which is opened
+/// later gets their number and with it the messages or the data of the program. Standard input can then not
+/// be read and standard output not be written, which check_data_output() and check_data_input() report;
+/// messages are lost. Called before anything else is opened.
+void open_closed_descriptors();
+
+/// The descriptor that a path such as "-", /dev/stdout, /dev/fd/3 or /proc/self/fd/3 stands for as an output,
+/// or -1.
+int output_descriptor(const std::string& path);
+
+/// Throws Error, in the name of `function`, if data cannot be written to the open descriptor, because it was
+/// closed or is for reading, or if it is the same regular file as standard error: messages would stand among
+/// the data.
+void check_data_output(int descriptor, const std::string& function);
+
+/// Throws Error, in the name of `function`, if `path` is standard input and that is closed. Called by
+/// whatever opens an input.
+void check_data_input(const std::string& path, const std::string& function);
 
 }  // namespace carbon

@@ -1,8 +1,8 @@
 // Temporary files, and the list of them that the signal handlers read. Nothing here writes data.
-
 #include "src/files/temporary_files.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,13 +14,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "src/base/error.hpp"
 #include "src/base/numbers.hpp"
-#include "src/files/output.hpp"
 
 namespace carbon {
-
 namespace {
 
 constexpr int slot_count = 32;
@@ -150,6 +149,48 @@ std::string PrivateDirectory::file(const std::string& name) {
   files_.push_back(path_ + "/" + name);
   cleanups_.emplace_back(files_.back());
   return files_.back();
+}
+
+namespace {
+
+[[noreturn]] void fail(const std::string& what) {
+  throw Error("memory_file", what + ": " + std::strerror(errno));
+}
+
+}  // namespace
+
+MemoryFile::MemoryFile(const char* name) : fd_(memfd_create(name, MFD_CLOEXEC)) {
+  if (fd_ < 0) fail("cannot make a file in memory");
+  path_ = "/proc/self/fd/" + std::to_string(fd_);
+  if (access(path_.c_str(), F_OK) == 0) return;
+  ::close(fd_);
+  path_ = folder_.emplace().file(name);
+  fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd_ < 0) fail("cannot make the file " + path_);
+}
+
+MemoryFile::~MemoryFile() {
+  ::close(fd_);
+}
+
+std::string MemoryFile::bytes() const {
+  struct stat status {};
+  if (fstat(fd_, &status) != 0) fail("cannot read a file in memory");
+  std::string bytes(static_cast<size_t>(status.st_size), '\0');
+  if (read_at(fd_, bytes.data(), bytes.size(), 0) != status.st_size) fail("cannot read a file in memory");
+  return bytes;
+}
+
+ssize_t read_at(int fd, char* into, size_t size, uint64_t offset) {
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t got = ::pread(fd, into + done, size - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return -1;
+    if (got == 0) break;
+    done += static_cast<size_t>(got);
+  }
+  return static_cast<ssize_t>(done);
 }
 
 }  // namespace carbon

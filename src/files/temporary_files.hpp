@@ -1,11 +1,13 @@
-// Files under a temporary name that are removed unless they are completed, also if a signal ends the process.
+// Files that a run needs for a while: those under a temporary name, which are removed unless they are
+// completed, also if a signal ends the process; private directories; and files in memory.
 //
 // A TemporaryFile is in the directory of its target and becomes it by rename(). It does not know what is
-// written to it. The program installs the signal handlers, which call remove_unfinished_files() (output.hpp).
+// written to it. The program installs the signal handlers, which call remove_unfinished_files().
 #pragma once
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <optional>
@@ -13,6 +15,10 @@
 #include <vector>
 
 namespace carbon {
+
+/// Removes the temporary files of all outputs and indexes that are being written. A signal handler may call
+/// it.
+void remove_unfinished_files();
 
 /// While this object exists, the signal handlers remove the path, which is a file or an empty directory.
 class SignalCleanup {
@@ -72,5 +78,31 @@ class PrivateDirectory {
   std::vector<std::string> files_;
   std::list<SignalCleanup> cleanups_;
 };
+
+/// A file in memory, for libraries that write to a name and read from one. It has a name for this process
+/// only, and is gone with the object.
+class MemoryFile {
+ public:
+  /// `name` is what debuggers call it. Without /proc, through which it has its name, as in a bare chroot, it
+  /// is a file in $TMPDIR. Throws Error if there is no room for it.
+  explicit MemoryFile(const char* name);
+  ~MemoryFile();
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  /// What opens it.
+  const std::string& path() const { return path_; }
+  /// All that was written. Throws Error.
+  std::string bytes() const;
+
+ private:
+  std::optional<PrivateDirectory> folder_;  // without /proc
+  int fd_;
+  std::string path_;
+};
+
+/// Reads until `size` bytes or the end of the file, from byte `offset`; returns how many bytes, -1 on
+/// failure.
+ssize_t read_at(int fd, char* into, size_t size, uint64_t offset);
 
 }  // namespace carbon

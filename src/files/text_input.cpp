@@ -9,8 +9,7 @@
 #include <cstring>
 
 #include "src/base/error.hpp"
-#include "src/files/index_name.hpp"
-#include "src/files/remote.hpp"
+#include "src/files/file_name.hpp"
 #include "src/files/run_files.hpp"
 
 namespace carbon {

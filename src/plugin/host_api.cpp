@@ -2,12 +2,11 @@
 // and outputs. Each function passes the call on to the run or to a library function, and turns exceptions
 // into error codes; host_files.cpp and host_engine.cpp have the others.
 
-#include "src/plugin/host_api.hpp"
+#include "src/plugin/host.hpp"
 
 #include <cstring>
 
 #include "src/formats/provenance.hpp"
-#include "src/plugin/host.hpp"
 #include "version.h"
 
 namespace carbon {

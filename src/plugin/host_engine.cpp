@@ -7,7 +7,6 @@
 #include "src/formats/fasta_alphabet.hpp"
 #include "src/generate/continuations.hpp"
 #include "src/plugin/host.hpp"
-#include "src/plugin/host_api.hpp"
 #include "src/score/sequence_scores.hpp"
 #include "src/vep/variant_scores.hpp"
 

@@ -4,7 +4,6 @@
 
 #include "src/base/lists.hpp"
 #include "src/plugin/host.hpp"
-#include "src/plugin/host_api.hpp"
 
 namespace carbon {
 

@@ -1,4 +1,5 @@
-#include "src/report/html.hpp"
+// Writes a report as one HTML file.
+#include "src/report/run.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

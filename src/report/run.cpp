@@ -16,7 +16,6 @@
 #include "src/base/error.hpp"
 #include "src/base/lists.hpp"
 #include "src/files/output.hpp"
-#include "src/report/html.hpp"
 #include "src/report/sections/comparison.hpp"
 #include "src/report/sections/sections.hpp"
 #include "src/report/sources/input.hpp"

@@ -1,6 +1,11 @@
-// `carbon report`: reads files that the other commands wrote, and writes pictures of them.
+// `carbon report`: files that the other commands wrote come in, and one page with pictures of them goes out,
+// in HTML. What reads a file stands in sources/, what makes a section of its data in sections/, and what both
+// draw with in drawing/; run.cpp puts the sections together, and html.cpp writes the page.
 #pragma once
 
+#include <string>
+
+#include "src/report/drawing/document.hpp"
 #include "src/report/sources/options.hpp"
 
 namespace carbon {
@@ -8,5 +13,9 @@ namespace carbon {
 /// Throws Error for a file that cannot be drawn, and for an option that no file needs. Then nothing is
 /// written.
 void run_report(const ReportOptions& options);
+
+/// The report as one HTML file: nothing is loaded from elsewhere, and all is readable without script.
+/// `command` is the command line that made it, "" to leave it and the version out.
+std::string html_of(const Report& report, const std::string& command);
 
 }  // namespace carbon

@@ -1,5 +1,5 @@
 // What an allele's label says: an expression that +auroc, +concord and the report take, judged on the values
-// of an INFO tag.
+// of an INFO tag; and what to say of a score that speaks for the other class.
 //
 // Knows neither records nor scores.
 #pragma once
@@ -317,5 +317,18 @@ class Label {
   double threshold_ = 0;
   bool is_float_ = false, is_flag_ = false, preset_ = false;
 };
+
+/// What to say of a score with an AUROC below 0.5, which is that of a score turned round. `low`: low scores
+/// were taken for those of positive alleles; `by_header`: because the header says so.
+inline std::string reversed_words(const std::string& score, const std::string& auroc, bool low,
+                                  bool by_header) {
+  const std::string found = "the AUROC of " + score + " is " + auroc +
+                            ", below 0.5: alleles that the label calls positive have " +
+                            (low ? "higher" : "lower") + " scores than the others";
+  if (by_header)
+    return found + ", and by the header " + (low ? "low" : "high") +
+           " scores are those of damaging alleles; does the label name the other class?";
+  return found + "; do " + (low ? "high" : "low") + " scores speak for the label?";
+}
 
 }  // namespace carbon

@@ -1,10 +1,11 @@
 // A chart with two axes: where a value lies on the paper, ticks and their numbers, lines, areas, bars,
-// points, and a legend.
+// points, clouds of points, and a legend.
 //
 // Knows no statistics: it draws the values that it is given.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "src/base/counts.hpp"
+#include "src/report/drawing/document.hpp"
 #include "src/report/drawing/svg.hpp"
 
 namespace carbon {
@@ -114,6 +116,40 @@ class Plot {
   Axis x_, y_;
   double left_, right_, top_, bottom_;
   Svg marks_, legend_;
+};
+
+/// Many points of a chart: dots while they are few, else squares whose colours say how many points they hold.
+class PairCloud {
+ public:
+  static constexpr size_t kMostDots = 5000, kMostRows = 500;
+
+  /// `point` gives the i-th of `count` points. The axes hold all of them.
+  PairCloud(size_t count, std::function<Point(size_t)> point, const Axis& x, const Axis& y);
+
+  bool dots() const { return count_ <= kMostDots; }
+  /// The squares' colours, each with its range of counts; nothing for dots.
+  std::vector<LegendEntry> legend() const;
+  void draw(Plot& plot) const;
+  /// What the marks are, for a caption.
+  std::string about() const;
+  /// The points, or in a coarser grid how many there are.
+  Table numbers(const std::string& x_name, const std::string& y_name) const;
+  /// The same as a plot of MultiQC.
+  std::string multiqc(const std::string& id, const std::string& title) const;
+
+ private:
+  struct Cells {
+    size_t side;
+    std::vector<uint32_t> counts;  // rows of y, from below, of cells of x
+  };
+  Cells cells(size_t side) const;
+  double edge(const Axis& axis, size_t side, size_t i) const;
+
+  size_t count_;
+  std::function<Point(size_t)> point_;
+  Axis x_, y_;
+  Cells fine_;         // empty for dots
+  size_t levels_ = 0;  // of colour: one for each power of ten
 };
 
 }  // namespace carbon

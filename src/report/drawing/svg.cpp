@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "src/report/drawing/theme.hpp"
-
 namespace carbon {
 namespace {
 

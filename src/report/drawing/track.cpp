@@ -8,7 +8,7 @@
 #include <numbers>
 
 #include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/theme.hpp"
+#include "src/report/drawing/svg.hpp"
 
 namespace carbon {
 

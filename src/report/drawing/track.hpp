@@ -1,7 +1,7 @@
 // The bases of a piece of a sequence with the probabilities of the four letters, and where a base lies on
 // paper.
 //
-// This file, logo, heatmap and overview are src/report/figures/*.js in C++: for the same data, view and width
+// This file and sequence_figures are src/report/figures/*.js in C++: for the same data, view and width
 // they give the same text, which test/unit/report_drawing_test.cpp compares. So the page of carbon serve and
 // a report show the same pictures.
 #pragma once

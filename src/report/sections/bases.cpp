@@ -7,9 +7,8 @@
 #include "src/base/numbers.hpp"
 #include "src/formats/contig_spelling.hpp"
 #include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/theme.hpp"
+#include "src/report/drawing/svg.hpp"
 #include "src/report/sources/genes.hpp"
-#include "src/report/sources/header.hpp"
 #include "src/report/sources/input.hpp"
 
 namespace carbon {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "src/report/drawing/document.hpp"
-#include "src/report/drawing/logo.hpp"
+#include "src/report/drawing/sequence_figures.hpp"
 #include "src/report/drawing/track.hpp"
 #include "src/report/sources/bases.hpp"
 #include "src/report/sources/genes.hpp"

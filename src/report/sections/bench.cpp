@@ -10,9 +10,8 @@
 #include "src/base/numbers.hpp"
 #include "src/files/text_input.hpp"
 #include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/theme.hpp"
+#include "src/report/drawing/svg.hpp"
 #include "src/report/sections/sections.hpp"
-#include "src/report/sources/header.hpp"
 #include "src/report/sources/input.hpp"
 
 namespace carbon {

@@ -1,5 +1,6 @@
-// Scores of several files beside each other: their distributions on one axis, the alleles that two files
-// share as a scatter, and the ROC curves of all tags in one figure.
+// Scores beside each other. How far two scores of the same alleles agree: scatter and Bland-Altman plot.
+// Scores of several files: their distributions on one axis, the alleles that two files share as a scatter,
+// and the ROC curves of all tags in one figure.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,28 @@
 #include "src/report/sources/variants.hpp"
 
 namespace carbon {
+
+/// Keeps every pair, because the rank correlation needs them all: 16 bytes each, and about 30 more in
+/// finish().
+class AgreementFigures {
+ public:
+  /// Two scores of one allele, neither of them NaN. Infinite ones are counted and left out.
+  /// `name` says what the allele is, for those who point at it; it is kept while dots are drawn.
+  void add(double a, double b, const std::string& name = "");
+  /// Adds two figures and a table of the measures, whose values are those of +concord and scipy; without two
+  /// pairs a paragraph that says so. `name` begins the names of the figures.
+  /// `unit` is that of both.
+  void finish(const std::string& name, const std::string& tag_a, const std::string& tag_b, Section& section,
+              const std::string& unit = "");
+
+ private:
+  struct Both {
+    double a, b;
+  };
+  std::vector<Both> pairs_;
+  std::vector<std::string> names_;
+  uint64_t infinite_ = 0;
+};
 
 /// The ROC curves of several scores in one figure, at least two of them. The first eight are drawn. `label`
 /// is the expression of the label.

@@ -7,7 +7,7 @@
 
 #include "src/base/counts.hpp"
 #include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/theme.hpp"
+#include "src/report/drawing/svg.hpp"
 #include "src/report/sections/sections.hpp"
 #include "src/report/sources/concordance.hpp"
 #include "src/report/sources/input.hpp"

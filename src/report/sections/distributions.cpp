@@ -6,7 +6,7 @@
 #include <compare>
 #include <set>
 
-#include "src/report/sources/consequences.hpp"
+#include "src/report/sources/variants.hpp"
 
 namespace carbon {
 namespace {

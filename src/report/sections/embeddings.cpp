@@ -5,10 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/theme.hpp"
+#include "src/report/drawing/svg.hpp"
 #include "src/report/sections/embedding_points.hpp"
 #include "src/report/sections/sections.hpp"
-#include "src/report/sources/header.hpp"
 #include "src/report/sources/input.hpp"
 
 namespace carbon {

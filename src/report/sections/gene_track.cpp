@@ -8,7 +8,7 @@
 #include "src/base/counts.hpp"
 #include "src/formats/contig_spelling.hpp"
 #include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/theme.hpp"
+#include "src/report/drawing/svg.hpp"
 #include "src/report/sections/distributions.hpp"
 #include "src/report/sources/input.hpp"
 

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/theme.hpp"
+#include "src/report/drawing/svg.hpp"
 #include "src/statistics/curves.hpp"
-#include "src/statistics/direction.hpp"
+#include "src/statistics/label.hpp"
 
 namespace carbon {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "src/report/drawing/document.hpp"
 #include "src/report/drawing/plot.hpp"
-#include "src/report/sources/labels.hpp"
 #include "src/report/sources/options.hpp"
+#include "src/report/sources/variants.hpp"
 #include "src/statistics/curves.hpp"
 
 namespace carbon {

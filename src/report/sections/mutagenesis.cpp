@@ -8,9 +8,9 @@
 
 #include "src/base/counts.hpp"
 #include "src/base/numbers.hpp"
-#include "src/report/drawing/heatmap.hpp"
 #include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/theme.hpp"
+#include "src/report/drawing/sequence_figures.hpp"
+#include "src/report/drawing/svg.hpp"
 #include "src/report/sections/bases.hpp"
 #include "src/report/sections/sections.hpp"
 

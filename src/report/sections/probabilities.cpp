@@ -6,9 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/counts.hpp"
-#include "src/report/drawing/heatmap.hpp"
-#include "src/report/drawing/logo.hpp"
 #include "src/report/drawing/plot.hpp"
+#include "src/report/drawing/sequence_figures.hpp"
 #include "src/report/sections/bases.hpp"
 #include "src/report/sections/sections.hpp"
 

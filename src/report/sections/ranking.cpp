@@ -7,9 +7,9 @@
 
 #include "src/base/error.hpp"
 #include "src/formats/vcf.hpp"
-#include "src/report/drawing/logo.hpp"
 #include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/theme.hpp"
+#include "src/report/drawing/sequence_figures.hpp"
+#include "src/report/drawing/svg.hpp"
 #include "src/report/sections/distributions.hpp"
 #include "src/report/sources/bases.hpp"
 

@@ -1,11 +1,12 @@
-#include "src/report/sections/score_figures.hpp"
+// Draws the scores of alleles: a histogram of all, and one row for each group. distributions.cpp counts them.
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "src/base/numbers.hpp"
 #include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/theme.hpp"
+#include "src/report/drawing/svg.hpp"
+#include "src/report/sections/distributions.hpp"
 
 namespace carbon {
 namespace {

@@ -9,6 +9,7 @@
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/base/numbers.hpp"
 #include "src/formats/carbon_scores.hpp"
 
 namespace carbon {

@@ -11,7 +11,6 @@
 #include "src/formats/vcf_regions.hpp"
 #include "src/report/sources/input.hpp"
 #include "src/report/sources/options.hpp"
-#include "src/report/sources/table.hpp"
 
 namespace carbon {
 

@@ -1,4 +1,5 @@
-#include "src/report/sources/consequences.hpp"
+// Reads the annotations of bcftools csq (BCSQ), of VEP (CSQ) and of SnpEff (ANN).
+#include "src/report/sources/variants.hpp"
 
 #include <algorithm>
 #include <iterator>

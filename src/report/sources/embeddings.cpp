@@ -10,12 +10,13 @@
 #include "kernels/tensor.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/base/numbers.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/matrix_output.hpp"
 #include "src/formats/npy.hpp"
 #include "src/formats/provenance.hpp"
 #include "src/model/safetensors.hpp"
-#include "src/report/sources/table.hpp"
+#include "src/report/sources/input.hpp"
 
 namespace carbon {
 namespace {

@@ -5,9 +5,12 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/base/lists.hpp"
+#include "src/base/numbers.hpp"
 #include "src/files/output.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/matrix_output.hpp"
+#include "src/model/model_places.hpp"
 
 namespace carbon {
 namespace {
@@ -76,6 +79,132 @@ InputKind input_kind(const std::string& path) {
 
 std::string file_name(const std::string& path) {
   return path == "-" ? "standard input" : path.substr(path.rfind('/') + 1);
+}
+
+namespace {
+
+constexpr int64_t kLastPosition = int64_t{1}
+                                  << 40;  // no sequence is as long, and sums stay far from overflow
+constexpr size_t kHeaderLines = 10000;    // more than any header has
+
+}  // namespace
+
+TableReader::TableReader(const std::string& path, const char* function)
+    : path_(path), function_(function), input_(path, function) {}
+
+void TableReader::fail(const std::string& what) const {
+  throw Error(function_, where() + ": " + what);
+}
+
+void TableReader::read_header() {
+  while (next() && line_.starts_with("##")) {
+    if (!line_.starts_with("##carbon_")) continue;
+    if (header_.size() == kHeaderLines) fail("the header has more than 10,000 lines of carbon");
+    header_.push_back(line_);
+  }
+}
+
+void TableReader::jump_to(const VcfRegions& regions) {
+  if (!regions.contigs().empty() && IndexedTable::has_index(path_)) jump_.emplace(path_, function_, regions);
+}
+
+bool TableReader::next() {
+  if (!(jump_ ? jump_->line(line_) : input_.line(line_))) {
+    columns_.clear();
+    line_.clear();
+    return false;
+  }
+  split(line_, '\t', columns_);
+  return true;
+}
+
+int64_t TableReader::position(size_t column) const {
+  int64_t value = 0;
+  if (!parse_number(columns_[column], value) || value < 1 || value > kLastPosition)
+    fail("'" + printable(columns_[column]) + "' is not a position; positions are whole numbers from 1");
+  return value;
+}
+
+namespace {
+
+constexpr std::string_view kStart = "##carbon_";
+
+bool is_model(std::string_view line) {
+  return line.substr(0, line.find('=')).ends_with("Model");
+}
+
+// "vep" of ##carbon_vepCommand, with `end` Command.
+std::string_view command_of(std::string_view key, std::string_view end) {
+  key.remove_prefix(kStart.size());
+  key.remove_suffix(end.size());
+  return key;
+}
+
+std::string words_of(const std::string& field) {
+  if (field == "SHA256") return "SHA-256 of the model";
+  if (field == "Dtype") return "Data type";
+  if (field == "RopeScaling") return "Scaling of positions";
+  std::string out;  // "Pad tail" for PadTail
+  for (const char c : field) {
+    const bool begins = c >= 'A' && c <= 'Z' && !out.empty() && out.back() >= 'a' && out.back() <= 'z';
+    out += begins ? std::string{' ', static_cast<char>(c - 'A' + 'a')} : std::string(1, c);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> variant_provenance(const std::string& path,
+                                                                    const std::vector<std::string>& lines) {
+  std::vector<std::pair<std::string, std::string>> out = {{"File", file_name(path)}};
+  const bool several =
+      std::count_if(lines.begin(), lines.end(), [](const auto& l) { return is_model(l); }) > 1;
+  for (const std::string& line : lines) {
+    const size_t equals = line.find('=');
+    if (!line.starts_with(kStart) || equals == std::string::npos) continue;
+    const std::string_view key = std::string_view(line).substr(0, equals);
+    const std::string value = line.substr(equals + 1);
+    if (key.ends_with("Version")) {
+      out.emplace_back("Program", "carbon " + std::string(command_of(key, "Version")) + " " + value);
+    } else if (key.ends_with("Command")) {
+      out.emplace_back("Command", value);
+    } else if (is_model(line)) {
+      const HeaderFields fields = header_fields(line);
+      const std::string id = header_field(fields, "ID");
+      if (!several) out.emplace_back("Tags", id);
+      for (const auto& [name, text] : fields)
+        if (name != "ID" && name != "IDX")
+          out.emplace_back((several ? id + ": " : "") + words_of(name), text);
+    } else {
+      out.emplace_back(std::string(key.substr(2)), value);
+    }
+  }
+  return out;
+}
+
+std::string model_sentence(const HeaderFields& fields) {
+  const std::string model = header_field(fields, "Model"), recipe = header_field(fields, "Recipe"),
+                    type = header_field(fields, "Dtype"), device = header_field(fields, "Device");
+  if (model.empty()) return "";
+  std::string out = "Model " + model;
+  if (!recipe.empty()) out += ", recipe " + recipe;
+  if (!type.empty()) out += ", data type " + type;
+  // The kind of device stands before what tells one of its kind from another.
+  if (!device.empty()) out += ", device " + device.substr(0, device.find_first_of(": "));
+  out += ".";
+  if (file_name(model) == kBundledModel)
+    out += " This is a demonstration model: not meaningful for variants.";
+  return out;
+}
+
+std::vector<std::string> model_sentences(const std::vector<std::string>& lines) {
+  std::vector<std::string> out;
+  for (const std::string& line : lines) {
+    const HeaderFields fields = header_fields(line);
+    const std::string sentence = is_model(line) ? model_sentence(fields) : "";
+    if (!sentence.empty()) out.push_back(header_field(fields, "ID") + ": " + sentence);
+  }
+  return out;
 }
 
 }  // namespace carbon

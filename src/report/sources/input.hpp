@@ -1,8 +1,18 @@
-// Which kind of file a report is to draw, by its first bytes and lines, never by its name alone.
+// What the files of a report are read through, whatever their kind: which kind a file is, by its first bytes
+// and lines, never by its name alone; tables with tabs between their columns, line by line (variants, bases,
+// embeddings and their names, groups, GFF3); and what a header says of how its file was made.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include "src/files/text_input.hpp"
+#include "src/formats/carbon_scores.hpp"
+#include "src/formats/indexed_table.hpp"
 
 namespace carbon {
 
@@ -25,5 +35,54 @@ InputKind table_kind(const std::string& path, std::string_view columns);
 
 /// The name of a file without its folders, as titles and captions show it; "standard input" for "-".
 std::string file_name(const std::string& path);
+
+class TableReader {
+ public:
+  /// Opens a file. `function` names the caller in messages.
+  TableReader(const std::string& path, const char* function);
+
+  /// Reads the lines that begin with ##, and the line of columns after them, which is empty if the file ends
+  /// before it. Keeps those of carbon.
+  void read_header();
+  const std::vector<std::string>& header() const { return header_; }
+  /// If the table has an index, only its lines in these regions, which are merged, come from here on.
+  void jump_to(const VcfRegions& regions);
+
+  /// Reads and splits the next line. Returns false at the end, after checking that the file is complete.
+  bool next();
+  const std::string& line() const { return line_; }
+  size_t size() const { return columns_.size(); }
+  std::string_view operator[](size_t column) const { return columns_[column]; }
+  /// False if the last line had no newline, because the file ended.
+  bool newline_seen() const { return jump_ || input_.newline_seen(); }
+
+  /// A column that has a position from 1. Throws Error for another text.
+  int64_t position(size_t column) const;
+
+  /// `path:line`, or the path alone for lines that an index has found.
+  std::string where() const { return jump_ ? path_ : input_.where(); }
+  /// Throws Error that names the line.
+  [[noreturn]] void fail(const std::string& what) const;
+
+ private:
+  std::string path_;
+  const char* function_;
+  TextInput input_;
+  std::optional<IndexedTable> jump_;
+  std::vector<std::string> header_;
+  std::string line_;
+  std::vector<std::string_view> columns_;  // of the line at hand
+};
+
+/// Pairs of what it is and its value, of a file of any kind. `lines` are header lines that begin with
+/// ##carbon_; others are left out.
+std::vector<std::pair<std::string, std::string>> variant_provenance(const std::string& path,
+                                                                    const std::vector<std::string>& lines);
+
+/// A sentence for the head of a page: the model, and of the other fields of its header line those that matter
+/// most. With the model that is part of carbon, another one that its scores are not to be used.
+std::string model_sentence(const HeaderFields& fields);
+/// One for each line of a model.
+std::vector<std::string> model_sentences(const std::vector<std::string>& lines);
 
 }  // namespace carbon

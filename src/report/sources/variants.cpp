@@ -4,18 +4,212 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/base/numbers.hpp"
+#include "src/formats/carbon_scores.hpp"
 #include "src/formats/vcf.hpp"
-#include "src/report/sources/header.hpp"
 #include "src/report/sources/input.hpp"
-#include "src/report/sources/table.hpp"
 #include "src/statistics/allele_type.hpp"
 
 namespace carbon {
 namespace {
+
+constexpr const char* kHere = "read_label";
+
+Label parsed(const std::string& expression) {
+  try {
+    return Label(expression);
+  } catch (const LabelError& error) {
+    // The reason begins with the expression; each of the two may be cut.
+    throw Error(kHere,
+                "the label " + printable(expression) + printable(error.reason.substr(expression.size())));
+  }
+}
+
+LabelType type_of(InfoType type) {
+  switch (type) {
+    case InfoType::flag:
+      return LabelType::flag;
+    case InfoType::integer:
+      return LabelType::integer;
+    case InfoType::real:
+      return LabelType::real;
+    default:
+      return LabelType::text;
+  }
+}
+
+std::string place(const VcfRecord& record) {
+  return record.contig() + ":" + std::to_string(record.pos() + 1);
+}
+
+// Where the values of an ALT begin and how many there are.
+std::pair<size_t, size_t> values_of(const VcfRecord& record, const InfoValues& values, const std::string& tag,
+                                    size_t alt) {
+  const size_t count = std::max(values.numbers.size(), values.texts.size());
+  const bool of_alleles = values.number == InfoNumber::allele;
+  if (values.number != InfoNumber::alt && !of_alleles) return {0, count};
+  const size_t alts = record.alts().size();
+  if (count == alts + of_alleles) return {alt + of_alleles, 1};
+  if (count <= 1) return {0, count};  // a single '.' for all, or the tag alone
+  throw Error(kHere, place(record) + ": " + std::to_string(count) + " values of " + tag + " for " +
+                         std::to_string(alts) + " alternative alleles");
+}
+
+// "A", "A or B", "A, B or 3 more"
+std::string list_of(const std::vector<std::string>& words) {
+  constexpr size_t kShown = 3;
+  std::string out = words[0];
+  const size_t shown = words.size() <= kShown ? words.size() : kShown - 1;
+  for (size_t i = 1; i < shown; ++i) out += (i + 1 == words.size() ? " or " : ", ") + words[i];
+  return shown == words.size() ? out : out + " or " + std::to_string(words.size() - shown) + " more";
+}
+
+}  // namespace
+
+LabelJudge::LabelJudge(const std::string& expression, const VcfReader& reader)
+    : expression_(expression), label_(parsed(expression)) {
+  const InfoType type = reader.info_type(label_.tag());
+  if (type == InfoType::none)
+    throw Error(kHere, "the label " + printable(expression) + ": the header has no INFO tag " +
+                           printable(label_.tag()));
+  try {
+    label_.set_type(type_of(type));
+  } catch (const LabelError& error) {
+    throw Error(kHere, "the label " + printable(expression) + ": " + printable(error.reason));
+  }
+}
+
+Verdict LabelJudge::verdict(const VcfRecord& record, const InfoValues& values, size_t alt) {
+  if (values.type == InfoType::none) return {};
+  const auto [at, count] = values_of(record, values, label_.tag(), alt);
+  if (values.type == InfoType::text) {
+    std::vector<const char*> texts;
+    for (size_t i = at; i < at + count; ++i)
+      texts.push_back(values.texts[i] == "." ? nullptr : values.texts[i].c_str());
+    return label_.judge_texts(texts.data(), texts.size(), &words_);
+  }
+  if (count > 1)
+    throw Error(kHere, place(record) + ": " + label_.tag() + " has " + std::to_string(count) +
+                           " values, and the header does not say of which allele each is (Number=A or R)");
+  return count == 0 ? carbon::Verdict{} : label_.judge_numbers(values.numbers[at], &words_);
+}
+
+ClassNames LabelJudge::names() const {
+  if (label_.is_preset()) return {"pathogenic", "benign"};
+  if (label_.is_flag()) return {label_.tag(), "other"};
+  if (label_.is_tag_alone()) return {label_.tag() + "=1", label_.tag() + "=0"};
+  if (label_.positive_words().empty()) return {expression_, "other"};
+  return {list_of(label_.positive_words()),
+          label_.negative_words().empty() ? "other" : list_of(label_.negative_words())};
+}
+
+void LabelJudge::check_words(const std::string& path, Log& log) const {
+  const auto unfound = label_.unfound(words_);
+  if (!unfound) return;
+  const std::string text = path + ": the label " + printable(expression_) + ": " + unfound->reason;
+  if (unfound->whole_class) throw Error(kHere, text);
+  log.warning("report", text);
+}
+
+LabelJudge::Verdict LabelJudge::judge(const VcfReader& reader, const VcfRecord& record, size_t alt) {
+  const InfoValues values = reader.info(record, label_.tag());
+  if (label_.is_flag()) return values.type == InfoType::flag ? Verdict::positive : Verdict::negative;
+  const carbon::Verdict found = verdict(record, values, alt);
+  if (found.kind == carbon::Verdict::missing) return Verdict::missing;
+  if (found.kind == carbon::Verdict::neither) return Verdict::other;
+  if (!has_class(found))
+    throw Error(kHere, place(record) + ": " + label_.tag() + " is neither 0 nor 1, so that " + label_.tag() +
+                           " alone names no classes; compare it with a number, as in " + label_.tag() +
+                           ">0.5");
+  return is_positive(found) ? Verdict::positive : Verdict::negative;
+}
+
+namespace {
+
+// A tag, or a column of a table.
+struct KnownTag {
+  std::string name;
+  std::string type = {}, number = {}, description = {};  // as in a line ##INFO; a column of a table has none
+};
+
+// A header may have lost its model lines; then names and descriptions tell.
+bool is_of_carbon(const KnownTag& tag, const CarbonModels& models) {
+  if (models.name(tag.name)) return true;
+  return tag.number == "A" && (tag.name.starts_with("CARBON_") || tag.description.starts_with("Carbon "));
+}
+
+bool is_log_ratio(const KnownTag& tag, const CarbonModels& models) {
+  if (models.name(tag.name) || tag.name == "CARBON_SCAN") return true;
+  return score_prefix(tag.name) != tag.name && is_of_carbon(tag, models);
+}
+
+// For a message: a header may define thousands.
+std::string floats_of(const std::vector<KnownTag>& known) {
+  constexpr size_t most = 8;
+  std::string names;
+  size_t count = 0;
+  for (const KnownTag& tag : known)
+    if (tag.type == "Float" && ++count <= most) names += (names.empty() ? "" : ", ") + printable(tag.name);
+  if (count == 0) return "no tag is of Type Float";
+  return "the tags of Type Float are " + names +
+         (count > most ? " and " + std::to_string(count - most) + " more" : "");
+}
+
+const KnownTag& find_wanted(const std::vector<KnownTag>& known, const std::string& name,
+                            const std::string& path, bool table) {
+  const auto found =
+      std::find_if(known.begin(), known.end(), [&](const KnownTag& tag) { return tag.name == name; });
+  if (found == known.end())
+    throw Error("report", path + (table ? ": the table has no column " : ": the header has no INFO tag ") +
+                              printable(name) + "; " +
+                              (table ? "give a column after ALT" : floats_of(known)));
+  if (found->type != "Float")
+    throw Error("report", path + ": " + printable(name) + " is of Type " + printable(found->type) +
+                              ", and a report draws numbers of Type Float; " + floats_of(known));
+  return *found;
+}
+
+// Fills tags and flag tags of `layout`: those that `wanted` names, or else those of carbon. Throws Error,
+// which names `path`, if there is none, and for a name that is no tag or not of Type Float.
+void choose_tags(const std::vector<KnownTag>& known, const CarbonModels& models,
+                 const std::vector<std::string>& wanted, const std::string& path, VariantLayout& layout) {
+  std::vector<const KnownTag*> chosen;
+  for (const std::string& name : wanted) {
+    const KnownTag* tag = &find_wanted(known, name, path, layout.table);
+    if (std::find(chosen.begin(), chosen.end(), tag) == chosen.end()) chosen.push_back(tag);
+  }
+  if (wanted.empty())
+    for (const KnownTag& tag : known)
+      if (tag.type == "Float" && (layout.table || is_of_carbon(tag, models))) chosen.push_back(&tag);
+  if (chosen.empty())
+    throw Error(
+        "report",
+        path + (layout.table ? ": the table has no column of scores after ALT"
+                             : ": the header names no scores of carbon (no line ##carbon_...Model and no "
+                               "tag CARBON_...), so the tags to draw must be named; " +
+                                   floats_of(known)));
+  for (const KnownTag* tag : chosen) {
+    ScoreTag score{tag->name, layout.table || is_log_ratio(*tag, models) ? "nats" : ""};
+    score.low = layout.table || models.low_is_damaging(tag->name, tag->description);
+    const std::string flag = std::string(score_prefix(tag->name)) + "_FLAG";
+    const bool defined = std::any_of(known.begin(), known.end(), [&](const KnownTag& other) {
+      return other.name == flag && other.type == "String";
+    });
+    if (defined) {
+      const auto at = std::find(layout.flag_tags.begin(), layout.flag_tags.end(), flag);
+      score.flag_tag = static_cast<size_t>(at - layout.flag_tags.begin());
+      if (at == layout.flag_tags.end()) layout.flag_tags.push_back(flag);
+    }
+    layout.tags.push_back(std::move(score));
+  }
+}
 
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 

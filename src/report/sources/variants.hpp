@@ -1,4 +1,5 @@
 // Files with scores of alleles, VCF, BCF or the table of vep -O t, as a stream of records of one form.
+// The classes of alleles by a label, and what they do to genes, are read with them.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +9,87 @@
 #include <utility>
 #include <vector>
 
-#include "src/report/sources/consequences.hpp"
-#include "src/report/sources/labels.hpp"
+#include "src/base/log.hpp"
+#include "src/formats/vcf.hpp"
 #include "src/report/sources/options.hpp"
+#include "src/statistics/label.hpp"
 
 namespace carbon {
+
+// Which class the label of an allele names, by the rules of +auroc.
+
+/// What a page calls the alleles of the two classes: a word or two before "alleles".
+struct ClassNames {
+  std::string positive = "positive", negative = "negative";
+};
+
+class LabelJudge {
+ public:
+  /// `expression` is clinvar, TAG, TAG=A,B, TAG=A,B/C,D or TAG>NUMBER and the like. Throws Error for another
+  /// text, for a tag that the header lacks, and for a tag whose type the expression cannot ask.
+  LabelJudge(const std::string& expression, const VcfReader& reader);
+
+  enum class Verdict { positive, negative, other, missing };
+  /// Of an ALT, counted from 0. Throws Error (contig:pos) if it is unclear which value belongs to the allele,
+  /// and for a number other than 0 and 1 where the expression is a tag alone.
+  Verdict judge(const VcfReader& reader, const VcfRecord& record, size_t alt);
+  /// The words of the label itself: "pathogenic" and "benign" for clinvar, "A or B" and "C" for TAG=A,B/C,
+  /// "TAG>2" and "other" for TAG>2.
+  ClassNames names() const;
+  /// After the last record of the file `path`: warns of words of the label that no allele has, and throws
+  /// Error if they are all those of a class.
+  void check_words(const std::string& path, Log& log) const;
+  /// How often each word of a preset label stood where; "" for another label.
+  std::string words() const {
+    return label_.is_preset() ? words_.sentence(names().positive, names().negative) : "";
+  }
+
+ private:
+  carbon::Verdict verdict(const VcfRecord& record, const InfoValues& values, size_t alt);
+
+  std::string expression_;
+  Label label_;
+  LabelWords words_;
+};
+
+// What alleles do to genes, from the annotations of bcftools csq (BCSQ), of VEP (CSQ) and of SnpEff (ANN).
+//
+// Of the entries of an allele the most severe one counts, by the order of severity of Ensembl.
+
+struct Consequence {
+  std::string term;  // as the file has it, e.g. missense_variant, or missense of bcftools csq; "" for none
+  std::string gene;  // its symbol, or else its identifier; "" for none
+};
+
+/// The place of a term in the order of Ensembl, from 0 for the most severe. The terms of bcftools csq and
+/// SnpEff have those of the terms of Ensembl that they correspond to. All unknown terms share the last place.
+size_t severity(std::string_view term);
+
+class ConsequenceLayout {
+ public:
+  /// `tag` is BCSQ, CSQ or ANN, or another one whose `description` in the header is that of such a tag. The
+  /// fields of CSQ are named by the description after "Format:". ANN of VEP has such a description, too; that
+  /// of SnpEff does not need one.
+  ConsequenceLayout(const std::string& tag, const std::string& description);
+
+  /// False if the description names no fields, so that the values cannot be read.
+  bool known() const { return consequence_ != kNone; }
+  /// The most severe consequence of each alternative allele of a record. `entries` are the values of the
+  /// tag, `pos` is POS as the file has it.
+  std::vector<Consequence> read(const std::vector<std::string>& entries, int64_t pos, const std::string& ref,
+                                const std::vector<std::string>& alts) const;
+
+ private:
+  static constexpr size_t kNone = ~size_t{0};
+
+  std::vector<bool> alleles_of(std::string_view entry, int64_t pos, const std::string& ref,
+                               const std::vector<std::string>& alts) const;
+  bool names_no_allele(std::string_view entry) const;
+  std::string gene_of(std::string_view entry) const;
+
+  bool bcftools_;
+  size_t allele_ = kNone, number_ = kNone, consequence_ = kNone, symbol_ = kNone, gene_ = kNone;
+};
 
 inline constexpr size_t kNoFlagTag = ~size_t{0};
 

@@ -1,21 +1,25 @@
-#include "src/cli/exit_signals.hpp"
+#include "src/cli/signals.hpp"
 
+#include <semaphore.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 #include "src/base/json.hpp"
+#include "src/base/threads.hpp"
 #include "src/cli/stderr_log.hpp"
-#include "src/files/output.hpp"
+#include "src/files/temporary_files.hpp"
 
 namespace carbon {
 namespace {
 
-constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr int kSignals[] = {SIGTERM, SIGINT, SIGHUP};
 
 // A line of the log that a signal handler can write. The text is prepared beforehand, because a handler may
 // not allocate memory, and lies in static storage.
@@ -130,6 +134,91 @@ void end_by_signal(int number) {
   if (number == SIGINT) die_by_signal(number);
   remove_unfinished_files();
   _exit(128 + number);
+}
+
+namespace {
+
+// A signal handler can only use static storage.
+std::atomic<int> came{0};
+std::atomic<bool> reloads{false}, hung_up{false}, over{false};
+sem_t wake;
+struct sigaction before[std::size(kSignals)];
+
+// A hang-up keeps its meaning while a service with `reload` comes to its end.
+void restore(bool all) {
+  for (size_t i = 0; i < std::size(kSignals); ++i)
+    if (all || kSignals[i] != SIGHUP || !reloads) sigaction(kSignals[i], &before[i], nullptr);
+}
+
+extern "C" void note_signal(int number) {
+  if (number == SIGHUP && reloads) {
+    hung_up = true;
+    sem_post(&wake);
+    return;
+  }
+  int none = 0;
+  if (!came.compare_exchange_strong(none, number)) return;
+  restore(false);
+  sem_post(&wake);
+}
+
+// Calls what the signals ask for, until they are no longer watched.
+void wait_for_signals(const std::function<void()>& request, const std::function<void()>& reload) {
+  bool asked = false;
+  do {
+    while (sem_wait(&wake) != 0) {
+    }
+    if (hung_up.exchange(false)) reload();
+    if (came != 0 && !std::exchange(asked, true)) request();
+  } while (!over);
+}
+
+}  // namespace
+
+StopSignals::StopSignals(std::function<void()> request, std::function<void()> reload) {
+  came = 0;
+  reloads = reload != nullptr;
+  hung_up = over = false;
+  sem_init(&wake, 0, 0);
+  for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], nullptr, &before[i]);
+  watcher_ = start_thread(
+      [request = std::move(request), reload = std::move(reload)] { wait_for_signals(request, reload); });
+  struct sigaction action = {};
+  action.sa_handler = note_signal;
+  action.sa_flags = SA_RESTART;  // interrupted reads and writes continue
+  sigemptyset(&action.sa_mask);
+  for (const int number : kSignals) sigaddset(&action.sa_mask, number);
+  for (size_t i = 0; i < std::size(kSignals); ++i)
+    if (before[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
+}
+
+StopSignals::~StopSignals() {
+  restore(true);
+  over = true;
+  sem_post(&wake);
+  watcher_.join();
+  sem_destroy(&wake);
+}
+
+int StopSignals::signal() {
+  return came;
+}
+
+std::string SignalStop::asked_by() const {
+  // A signal that came when all was done is still told of after ignore().
+  return StopSignals::signal() != 0 ? signal_name(StopSignals::signal()) : "";
+}
+
+void SignalStop::end() {
+  if (status_) {
+    remove_unfinished_files();
+    _exit(*status_);
+  }
+  end_by_signal(StopSignals::signal());
+}
+
+std::string signal_name(int number) {
+  return number == SIGTERM ? "SIGTERM" : number == SIGINT ? "SIGINT" : "SIGHUP";
 }
 
 }  // namespace carbon
