@@ -32,7 +32,7 @@ core_sources = $(wildcard src/base/*.cpp src/model/*.cpp src/files/*.cpp src/for
                src/engine/request.cpp $(wildcard src/pooling/*.cpp) src/transformer/classification_head.cpp \
                $(addprefix src/scan/,pieces.cpp recorder.cpp) src/serve/http_message.cpp \
                $(addprefix src/report/,sections/bases.cpp $(addprefix drawing/,plot.cpp svg.cpp track.cpp) \
-                 $(addprefix sources/,bases.cpp genes.cpp header.cpp input.cpp table.cpp))
+                 $(addprefix sources/,bases.cpp genes.cpp input.cpp))
 endif
 
 fuzz_make = +$(MAKE) --no-print-directory FUZZ=1 BUILD=$(FUZZ_BUILD) CXX=$(FUZZ_CXX) CXXFLAGS='-O1 -gline-tables-only' \
