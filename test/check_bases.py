@@ -16,7 +16,7 @@ import sys
 # Rooms that work for any number of bases. The families themselves are in tokenizer and src/model; kernels compute 6-mers.
 TOKEN_ROOMS = ("src/marginals", "src/sampling", "src/transformer", "src/engine", "src/pooling", "src/embed", "src/predict",
                "src/generate", "src/score", "src/scan", "src/vep", "src/verbs")
-OTHER_ROOMS = ("src/serve", "src/api", "src/bench", "src/plugin", "src/cli", "plugins")
+OTHER_ROOMS = ("src/serve", "src/api", "src/bench", "src/plugin", "src/mcp", "src/cli", "plugins")
 NUMBER = r"(?<![\w.'])(?:%s)(?:[uUlLzZ]*|\.0)(?![\w.'])"
 CONSTANT = r"|\bkKmer(?:Length|Count)\b|\bops::k(?:Bases|Kmers|Marginals)\b"
 KNOWS = {room: re.compile(NUMBER % ("6|4'?096" if room in TOKEN_ROOMS else "6") + CONSTANT) for room in TOKEN_ROOMS + OTHER_ROOMS}

@@ -13,6 +13,7 @@ import sys
 # a folder inside another on the same line, such as kernels/cpu, also includes that one.
 LAYERS = (
     ("src/cli",),
+    ("src/mcp",),
     ("src/plugin", "src/bench", "src/serve", "src/report", "src/api"),
     ("src/report/sections",),
     ("src/verbs",),
@@ -34,7 +35,7 @@ LIBRARY_INTERFACE = ("src/api", "include/carbon/carbon.h")
 PLUGIN_HEADERS = ("src/base/help_lines.hpp", "src/base/letters.hpp", "src/base/numbers.hpp", "src/formats/contig_spelling.hpp",
                   "src/formats/carbon_scores.hpp", "src/formats/haplotype.hpp")
 # These stand beside the layers: what each may include, and who may include it.
-USERS = sum(LAYERS[:5], ())
+USERS = sum(LAYERS[:6], ())
 SECTIONS = ("src/report", "src/report/sections")
 BESIDE = {
     # How a report draws knows no file, and how it reads knows no picture.

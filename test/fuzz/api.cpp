@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "src/cli/mcp.hpp"
+#include "src/mcp/mcp.hpp"
 #include "src/serve/endpoints.hpp"
 #include "test/fuzz/harness.hpp"
 #include "test/unit/model_fixture.hpp"
@@ -50,7 +50,7 @@ void check_messages(const std::string& input) {
         options.threads = 1;
         return options;
       }(),
-      folder.put("in.fa", kFasta), "");
+      folder.put("in.fa", kFasta), "", silent_log());
   std::istringstream in(input);
   std::ostringstream out;
   talk_mcp(tools, in, out);

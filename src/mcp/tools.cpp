@@ -1,10 +1,9 @@
-#include "src/cli/mcp.hpp"
+#include "src/mcp/mcp.hpp"
 
 #include <algorithm>
 #include <filesystem>
 
 #include "src/base/json.hpp"
-#include "src/cli/stderr_log.hpp"
 #include "src/files/output.hpp"
 #include "src/model/model_rows.hpp"
 #include "src/model/registry.hpp"
@@ -121,9 +120,10 @@ class ResultList {
 
 }  // namespace
 
-McpTools::McpTools(const ModelOptions& options, const std::string& fasta, const std::string& root)
-    : model_(std::make_shared<api::OpenModel>(options, program_log())) {
-  if (!fasta.empty()) reference_ = std::make_unique<SharedReference>(IndexedFasta(fasta, program_log()));
+McpTools::McpTools(const ModelOptions& options, const std::string& fasta, const std::string& root,
+                   Log& log)
+    : log_(log), model_(std::make_shared<api::OpenModel>(options, log)) {
+  if (!fasta.empty()) reference_ = std::make_unique<SharedReference>(IndexedFasta(fasta, log_));
   if (root.empty()) return;
   std::error_code problem;
   root_ = std::filesystem::canonical(root, problem).string();
@@ -183,7 +183,7 @@ std::vector<std::string> McpTools::read_inputs(const std::string& field, const F
   std::vector<std::string> inputs;
   if (field != "variants" && arguments.has("fasta_file")) {
     if (arguments.has(field)) arguments.fail("fasta_file", "cannot be used with " + field);
-    FastaReader reader(readable(arguments.required_text("fasta_file")), program_log());
+    FastaReader reader(readable(arguments.required_text("fasta_file")), log_);
     for (FastaRecord record; reader.next(record);) inputs.push_back(record.sequence);
     return inputs;
   }

@@ -12,6 +12,7 @@
 
 #include "src/api/call.hpp"
 #include "src/api/open_model.hpp"
+#include "src/base/log.hpp"
 #include "src/verbs/fields.hpp"
 
 namespace carbon {
@@ -26,7 +27,8 @@ class McpTools {
  public:
   /// `fasta`: "" for none. `root`: the folder below which files may be read and written, "" for none. Throws
   /// Error.
-  McpTools(const ModelOptions& options, const std::string& fasta, const std::string& root);
+  McpTools(const ModelOptions& options, const std::string& fasta, const std::string& root,
+           Log& log);
 
   /// As tools/list has them.
   nlohmann::ordered_json list() const;
@@ -42,6 +44,7 @@ class McpTools {
   std::string readable(const std::string& path) const;
   std::string new_file(const std::string& tool);
 
+  Log& log_;
   std::shared_ptr<api::OpenModel> model_;
   std::unique_ptr<SharedReference> reference_;  // null: there is none
   std::string root_;                            // without symbolic links
