@@ -21,10 +21,6 @@ constexpr size_t kLeastPass = 256;
 // One owner leaves this part of the memory for those who come later.
 constexpr size_t kNewcomers = 8;
 
-size_t pages(size_t tokens) {
-  return (tokens + ops::kPageTokens - 1) / ops::kPageTokens;
-}
-
 }  // namespace
 
 size_t Scheduler::page_limit() const {
@@ -66,7 +62,7 @@ size_t Scheduler::final_length(const SequenceRun& run) const {
 
 // Pages that the run will still allocate. One of them is for the copy of a page that it shares in part.
 size_t Scheduler::pages_of(const SequenceRun& run) const {
-  return pages(final_length(run)) + 1 - pages(run.sequence ? run.sequence->length() : run.shared);
+  return pages_for(final_length(run)) + 1 - pages_for(run.sequence ? run.sequence->length() : run.shared);
 }
 
 // Pages in use, and those that admitted runs will take.

@@ -1,5 +1,6 @@
-// The engine: one scheduler for each device that a model is loaded on. All of them take requests from one
-// queue. Every command that runs the model uses it.
+// The room of the engine: requests (request.hpp) go in through a queue, and come out with their values, their
+// states or their new 6-mers. An engine has one scheduler for each device that a model is loaded on, and all
+// of them take requests from one queue. Every command that runs the model uses it.
 #pragma once
 
 #include <deque>

@@ -9,6 +9,7 @@
 
 #include "src/base/cpus.hpp"
 #include "src/base/error.hpp"
+#include "src/base/settings.hpp"
 #include "src/model/llama_tensors.hpp"
 #include "src/model/lora.hpp"
 #include "src/model/metadata.hpp"
@@ -164,6 +165,15 @@ void report_model(const LoadedModel& model, size_t devices) {
     model.log().warning("engine", known);
 }
 
+// What a header line of the model begins with, and what it says of its weights.
+std::string line_beginning(const std::string& name, const std::string& id) {
+  return "##carbon_" + name + "Model=<ID=" + id + ",Model=\"";
+}
+
+std::string line_weights(const std::string& sha256, const std::string& dtype) {
+  return "\",SHA256=" + sha256 + ",Dtype=" + dtype + ",";
+}
+
 }  // namespace
 
 std::vector<int> gpu_numbers(const std::string& device) {
@@ -262,6 +272,27 @@ RunIdentity identity_of(const LoadedModel& model) {
           {"dtype", model.dtype()},
           {"device", model.device_kind()},
           {"metadata", metadata.empty() ? "none" : metadata}};
+}
+
+std::string model_line(const std::string& name, const std::string& id, const LoadedModel& model,
+                       const std::string& settings) {
+  std::string line = line_beginning(name, id) + model.checkpoint().id() +
+                     line_weights(model.model_sha256(), model.dtype()) + "Device=\"" + model.device_kind() +
+                     "\"," + settings;
+  if (const std::string& scaling = model.checkpoint().rope_override(); !scaling.empty())
+    line += ",RopeScaling=" + scaling;
+  if (const std::string& text = model.checkpoint().metadata(); !text.empty())
+    line += ",Metadata=" + quoted_field(text);
+  return line + ">";
+}
+
+// The name of a model has no quotes, so the first one ends it.
+bool is_model_line(const std::string& line, const std::string& name, const std::string& id,
+                   const std::string& sha256, const std::string& dtype) {
+  const std::string start = line_beginning(name, id);
+  if (!line.starts_with(start)) return false;
+  const size_t end = line.find('"', start.size());
+  return end != std::string::npos && line.substr(end).starts_with(line_weights(sha256, dtype));
 }
 
 }  // namespace carbon

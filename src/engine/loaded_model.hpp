@@ -1,4 +1,5 @@
-// A loaded model on one device, or a copy on each of several devices: checkpoint, backend, decoder and head.
+// A loaded model on one device, or a copy on each of several devices: checkpoint, backend, decoder and head;
+// and what a run says of the model, in its identity and in the header lines of its output.
 //
 // It does not know requests; engine.hpp runs those.
 #pragma once
@@ -130,5 +131,15 @@ class LoadedModels {
 
   std::vector<std::unique_ptr<LoadedModel>> models_;
 };
+
+/// `##carbon_NAMEModel=<ID=...,Model="...",...,SETTINGS>`: everything that the scores depend on besides the
+/// input, so that runs with the same line give the same bytes. `name` is that of the command, `id` the tag of
+/// the scores, `settings` are the command's own KEY=VALUE with commas between them.
+std::string model_line(const std::string& name, const std::string& id, const LoadedModel& model,
+                       const std::string& settings);
+
+/// Whether a line that model_line() wrote for `name` and `id` names these weights and this data type.
+bool is_model_line(const std::string& line, const std::string& name, const std::string& id,
+                   const std::string& sha256, const std::string& dtype);
 
 }  // namespace carbon

@@ -69,7 +69,7 @@ void PrefixCache::trim(size_t most) {
 
 size_t PrefixCache::pages() const {
   size_t sum = 0;
-  for (const Entry& entry : entries_) sum += (entry.tokens.size() + ops::kPageTokens - 1) / ops::kPageTokens;
+  for (const Entry& entry : entries_) sum += pages_for(entry.tokens.size());
   return sum;
 }
 

@@ -21,8 +21,9 @@
 
 #include "src/base/error.hpp"
 #include "src/model/config.hpp"
-#include "src/sampling/new_bases.hpp"
-#include "src/sampling/ranks.hpp"
+#include "src/sampling/allowed_bases.hpp"
+#include "src/sampling/bounds.hpp"
+#include "src/sampling/joint.hpp"
 #include "src/sampling/samplers.hpp"
 
 namespace carbon {
@@ -36,7 +37,7 @@ enum class HeadKind : uint8_t {
   marginals,       // values [rows, k, 4]: natural logs of P_j(b) (technical report eq. S15)
   conditionals,    // values [rows, k, 4]: the same given the bases before j in its k-mer that `targets` have
   token_logprobs,  // values [rows]: ln softmax over the whole vocabulary at `targets`
-  kmer_ranks,      // values [rows, kRankWidth]: the likeliest k-mers, and the k-mer at `targets` (ranks.hpp)
+  kmer_ranks,      // values [rows, kRankWidth]: the likeliest k-mers, and the k-mer at `targets` (joint.hpp)
   kmer_logits,     // states [rows, 4^k]: logits in the order of indices
   hidden,          // states [rows, hidden]: hidden states of `layer`
   mean_hidden,  // states [targets + 1, hidden]: their mean, summed in double from the first row to the last;

@@ -31,6 +31,14 @@ Runs runs_of(const std::vector<RequestPtr>& requests) {
   return runs;
 }
 
+// "45 s", "12 min" or "3.5 h".
+std::string duration_text(double seconds) {
+  if (seconds < 90) return fixed_text(seconds, seconds < 10 ? 1 : 0) + " s";
+  if (seconds < 5400) return fixed_text(seconds / 60, 0) + " min";
+  if (seconds < 48 * 3600.0) return fixed_text(seconds / 3600, 1) + " h";
+  return fixed_text(seconds / 86400, 1) + " days";
+}
+
 }  // namespace
 
 void RunEstimate::add(const std::vector<RequestPtr>& requests) {
@@ -108,13 +116,6 @@ std::string shares_text(const EstimateOptions& options, const RunTime& run) {
   return std::to_string(count) + " shares take about " + duration_text(run.seconds / shares) +
          " each on such machines; run this for every I from 1 to " + std::to_string(count) + ":\n" +
          options.share_command(count) + "\n";
-}
-
-std::string duration_text(double seconds) {
-  if (seconds < 90) return fixed_text(seconds, seconds < 10 ? 1 : 0) + " s";
-  if (seconds < 5400) return fixed_text(seconds / 60, 0) + " min";
-  if (seconds < 48 * 3600.0) return fixed_text(seconds / 3600, 1) + " h";
-  return fixed_text(seconds / 86400, 1) + " days";
 }
 
 }  // namespace carbon

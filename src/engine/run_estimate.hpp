@@ -51,7 +51,4 @@ class RunEstimate {
   uint64_t kept_tokens_ = 0, windows_ = 0, tokens_ = 0;
 };
 
-/// "45 s", "12 min" or "3.5 h".
-std::string duration_text(double seconds);
-
 }  // namespace carbon

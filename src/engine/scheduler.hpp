@@ -2,32 +2,56 @@
 // draws 6-mers, and hands results over. It alone decides which requests share a pass, how many keys and
 // values are kept, and what happens when memory runs out.
 //
-// The rule of a pass: first the samples that are being generated, one row each and one for each drafted
-// 6-mer; then prompts and windows, cut where the pass is full. Their owners have equal parts of it, and what
-// one does not need is for the others; those of one owner go in the order of their arrival. While samples are
-// being generated, prompts and windows get a quarter of a pass, so that a long one does not delay the
-// samples; for a server, slice_policy.hpp says how many rows they get. No result depends on any of this.
+// The rule of a pass (packing.cpp): first the samples that are being generated, one row each and one for each
+// drafted 6-mer; then prompts and windows, cut where the pass is full. Their owners have equal parts of it,
+// and what one does not need is for the others; those of one owner go in the order of their arrival. While
+// samples are being generated, prompts and windows get a quarter of a pass, so that a long one does not delay
+// the samples; for a server, SlicePolicy says how many rows they get. No result depends on any of this.
 //
 // Not thread-safe: one thread calls it. Requests come from other threads through a RequestQueue.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <mutex>
+#include <span>
+#include <string>
 #include <vector>
 
-#include "src/engine/draft_counts.hpp"
+#include "src/engine/drafter.hpp"
 #include "src/engine/draws.hpp"
 #include "src/engine/loaded_model.hpp"
 #include "src/engine/prefix_cache.hpp"
 #include "src/engine/request_queue.hpp"
-#include "src/engine/run_table.hpp"
-#include "src/engine/slice_policy.hpp"
+#include "src/engine/sequence_run.hpp"
 
 namespace carbon {
 
-class Drafter;
+/// How many rows of prompts and windows join a pass, for those who wait for the next 6-mer of a stream.
+///
+/// A command wants the most tokens per second, and its passes are as full as they may be. A server also wants
+/// that streams go on evenly: one prompt may take as much time of a pass as the streams together. If more
+/// prompts than streams want to go on, each of them gets as much time as a stream. No pass is so long that a
+/// new request waits for it. The times are measured; the choice changes no result.
+class SlicePolicy {
+ public:
+  /// Rows of prompts and windows for a pass with `samples` samples (may be 0) that has room for `limit`
+  /// rows, at least 1; `waiting` prompts and windows want them. 0 for a pass of samples alone, whose time has
+  /// to be measured first.
+  size_t rows(size_t samples, size_t waiting, size_t limit) const;
+  /// Called after a pass with its rows and its time.
+  void record(size_t samples, size_t window_rows, double seconds);
+
+ private:
+  bool knows(size_t samples) const;
+
+  size_t samples_ = 0;           // of the last pass of samples alone
+  double sample_seconds_ = 0;    // its time
+  double row_seconds_ = 0;       // of a row of a prompt or window beside samples; 0: not measured
+  double lone_row_seconds_ = 0;  // of one in a pass without samples
+};
 
 struct SchedulerOptions {
   /// For a server: streams go on evenly, and no pass is long.
@@ -116,7 +140,14 @@ class Scheduler {
     std::vector<RunPtr> samples;  // the samples that are being generated, whose slices come last
   };
 
-  // scheduler.cpp: which tokens run next.
+  // scheduler.cpp: what a step does.
+  void run_pass(Pass& pass);
+  static bool is_wanted(const Pass& pass);
+  void move_runs();
+  void forget_owners();
+  void publish();
+
+  // packing.cpp: which tokens run next.
   Pass pack();
   void pack_samples(Pass& pass, size_t limit);
   size_t window_limit(const Pass& pass, size_t limit) const;
@@ -124,11 +155,6 @@ class Scheduler {
   std::map<uint64_t, size_t> divide(std::span<const size_t> remaining, size_t limit) const;
   RunPtr next_of_reading() const;
   size_t blocks_of(const SequenceRun& run) const;
-  void run_pass(Pass& pass);
-  static bool is_wanted(const Pass& pass);
-  void move_runs();
-  void forget_owners();
-  void publish();
 
   // admission.cpp: which runs have memory.
   void admit();

@@ -1,14 +1,17 @@
-// A sequence that is being computed for one request, or for several with the same tokens: its tokens, how
-// many of them are done, its place in the KV cache, and what is read from its rows.
+// The runs of a scheduler: each is a sequence that is being computed, with what is read from its rows; and
+// the table that finds them, so that requests with the same tokens share a run.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
-#include "src/engine/reading.hpp"
 #include "src/engine/request.hpp"
 #include "src/sampling/bounds.hpp"
 #include "src/transformer/kv_cache.hpp"
@@ -16,6 +19,47 @@
 
 namespace carbon {
 
+/// What one head reads from the rows of a sequence, for the requests that ask for the same.
+struct Reading {
+  Reading(const Request& request, size_t first_row)
+      : head(request.head), layer(request.layer), targets(request.targets), want_begin(first_row) {}
+
+  HeadKind head;
+  int layer;
+  std::vector<uint32_t> targets;  // as those of the requests
+  size_t want_begin;              // tokens of the run: rows from here on are read
+
+  // Results so far.
+  std::shared_ptr<std::vector<double>> values = std::make_shared<std::vector<double>>();
+  std::vector<float> states;
+  std::vector<double> sums;  // for mean_hidden; empty without a row
+  size_t summed = 0;         // rows in `sums`
+  bool finite = true;        // true while all of them are finite
+
+  bool serves(const Request& request) const {
+    return head == request.head && layer == request.layer && targets == request.targets;
+  }
+  /// Keeps what the head gives for row `row`, counted from want_begin, and those after it. Rows that are
+  /// there already come again after a pass that failed, with the same bits.
+  void keep_values(size_t row, size_t width, std::span<const double> more);
+  void keep_states(size_t row, size_t width, std::span<const float> more);
+  /// For mean_hidden: after how many rows that are not in `sums` yet their sums are wanted, if row end - 1 is
+  /// the last that is there. None if all are in them.
+  std::vector<uint32_t> counts(size_t end) const;
+  /// Keeps what counts() asked for, of counts().size() * width numbers. Each sum is over the rows in their
+  /// order, so it does not depend on how they were divided among passes.
+  void keep_sums(std::span<const uint32_t> counts, std::span<const double> more);
+  /// Called after the last row: adds the mean over all rows to the states of mean_hidden.
+  void end();
+  /// Forgets all results.
+  void clear();
+
+ private:
+  void add_mean();
+};
+
+/// A sequence that is being computed for one request, or for several with the same tokens: its tokens, how
+/// many of them are done, its place in the KV cache, and what is read from its rows.
 struct SequenceRun {
   std::vector<RequestPtr> requests;  // the first one made the run; a sample has only that one
   std::vector<Reading> readings;     // at least one, that of the first request
@@ -122,5 +166,48 @@ struct SequenceRun {
 };
 
 using RunPtr = std::shared_ptr<SequenceRun>;
+
+/// Finds the runs of a scheduler by their tokens, so that requests with the same ones share a run, also those
+/// that read other things from its rows, and by request, so that children find their parent's keys and
+/// values.
+class RunTable {
+ public:
+  /// True if one run may serve the request and others like it. A single row of hidden states is shared, but
+  /// not many rows, whose copies could take any amount of memory.
+  static bool shareable(const Request& request);
+  /// Returns a run that computes what `request` asks for, with at least its rows, or null. A run of the same
+  /// tokens that has not begun counts too, because join() can add rows and another reading to it.
+  RunPtr find_equal(const Request& request) const;
+  /// Returns the run that serves the request, or null if it is not kept any more.
+  RunPtr run_of(const Request& request) const;
+
+  /// Adds a new run, which serves its first request.
+  void add(const RunPtr& run);
+  /// Makes `run` serve `request` as well.
+  void join(const RunPtr& run, const RequestPtr& request);
+  /// Forgets the run.
+  void remove(const RunPtr& run);
+
+  /// Keeps a finished run, with its keys and values if it has any, for later equal requests and for children.
+  void keep_finished(const RunPtr& run);
+  /// Drops the oldest finished runs without expected children until the rest of them have at most `tokens`
+  /// tokens, whose results and perhaps keys and values are in memory. The two newest parents are always kept:
+  /// they are the two strands of a site, and the next record may be another allele of it.
+  void trim_finished(size_t tokens);
+  /// Tokens whose keys and values finished runs keep for children to come.
+  size_t kept_for_children() const;
+  /// Pages that finished runs keep, at most: some may be shared.
+  size_t kept_pages() const;
+  /// Drops all finished runs without expected children. Returns false if there were none.
+  bool drop_finished();
+  void clear();
+
+ private:
+  static bool awaits_children(const SequenceRun& run);
+
+  std::unordered_multimap<size_t, RunPtr> by_content_;
+  std::unordered_map<const Request*, RunPtr> by_request_;
+  std::deque<RunPtr> finished_;
+};
 
 }  // namespace carbon

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "src/sampling/allowed_bases.hpp"
 #include "src/sampling/motifs.hpp"
-#include "src/sampling/new_bases.hpp"
 
 namespace carbon {
 
@@ -27,6 +27,12 @@ struct GcBound {
 
 /// The memory that the table of the bounds may take, in MiB.
 inline constexpr size_t kMostTableMiB = 1024;
+
+/// Where a growing sequence stands for its bounds.
+struct BoundState {
+  uint32_t motifs = 0;  // MotifAutomaton::State
+  uint32_t gc = 0;      // G and C so far in the window
+};
 
 class BoundedBases {
  public:

@@ -1,11 +1,13 @@
-// Draws a 6-mer from the conditional joint distribution (docs/model.md, "Conditional joint" and "Samplers").
+// The room of sampling: the logits of a row and what is allowed there go in, and a 6-mer with its
+// log-probability comes out.
+//
+// It is drawn from the conditional joint distribution (docs/model.md, "Conditional joint" and "Samplers").
 // There are three samplers, each greedy or with temperature, top-k and top-p:
 //
 //   kmer      draws from the joint distribution over 6-mers, by the Gumbel-max trick
 //   marginal  draws six independent bases, each from its marginal P_j (the published base-level generation)
-//   chain     draws base by base from P(b_j | b_<j). At temperature 1 this is the same distribution as kmer,
-//   but
-//             temperature, top-k and top-p act on single bases
+//   chain     draws base by base from P(b_j | b_<j). At temperature 1 this is the same distribution as
+//             kmer, but temperature, top-k and top-p act on single bases
 //
 // The random numbers depend on what is drawn (seed, record, sample, position), not on the model. Two models
 // that draw the same 6-mer of a sample use the same random numbers, and get the same 6-mer if their

@@ -6,7 +6,6 @@
 
 #include "src/base/error.hpp"
 #include "src/model/llama_tensors.hpp"
-#include "src/transformer/decoder_layers.hpp"
 #include "src/transformer/forward_pass.hpp"
 
 namespace carbon {

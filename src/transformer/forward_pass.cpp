@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "src/transformer/decoder_layers.hpp"
-
 namespace carbon {
 
 ForwardPass::ForwardPass(Decoder& decoder, std::span<const Chunk> chunks, size_t blocks)

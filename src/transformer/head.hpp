@@ -1,16 +1,18 @@
 // What is read off hidden rows: FNS marginals, conditionals of bases, logits of k-mers, full-vocabulary token
-// log-probabilities.
+// log-probabilities; and values of labels, by the head of a model that was trained to give these.
 //
 // Base-level scores use the 4^k rows of DNA of the output matrix alone, which is exact (docs/model.md,
 // "Marginals"); the rest of the vocabulary is touched only by token_logprob. The head's product has the class
 // of its rows.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "src/model/checkpoint.hpp"
 #include "src/transformer/decoder.hpp"
 
 namespace carbon {
@@ -43,6 +45,26 @@ class Head {
   TensorView matrix_;                                 // [vocab, hidden]
   std::unique_ptr<ops::Weight> kmers_;                // null: there is no output matrix
   std::vector<std::unique_ptr<ops::Weight>> slices_;  // the whole vocabulary, made when first asked for
+};
+
+/// Of a model that was trained to give values of labels: score.weight of transformers'
+/// LlamaForSequenceClassification, times one hidden state after the final norm.
+///
+/// The matrix is small, so that it is multiplied on the host. It knows neither activations nor scales.
+class ClassificationHead {
+ public:
+  /// Reads the matrix [labels, hidden] as f32, which holds every stored type exactly. Throws Error if it has
+  /// a number that is not finite, or if the model has no classification head.
+  explicit ClassificationHead(const Checkpoint& checkpoint);
+
+  size_t labels() const { return labels_; }
+  /// One value for each label, of a hidden state [hidden] after the final norm: the sum of the products of
+  /// f32 numbers in double, from the first number of the state to the last.
+  std::vector<double> values(std::span<const float> state) const;
+
+ private:
+  size_t labels_;
+  std::vector<float> by_column_;  // [hidden, labels]
 };
 
 }  // namespace carbon

@@ -5,11 +5,6 @@
 #include <utility>
 
 namespace carbon {
-namespace {
-constexpr size_t pages_for(size_t tokens) {
-  return (tokens + ops::kPageTokens - 1) / ops::kPageTokens;
-}
-}  // namespace
 
 KvCache::KvCache(ops::Backend& backend, const ops::KvShape& shape) : store_(backend.kv_store(shape)) {}
 

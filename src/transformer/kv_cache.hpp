@@ -15,6 +15,11 @@ namespace carbon {
 
 class Sequence;
 
+/// Pages that hold the keys and values of `tokens` tokens of one sequence.
+constexpr size_t pages_for(size_t tokens) {
+  return (tokens + ops::kPageTokens - 1) / ops::kPageTokens;
+}
+
 class KvCache {
  public:
   KvCache(ops::Backend& backend, const ops::KvShape& shape);
