@@ -4,6 +4,7 @@
 // and merge parts are checked. Immutable after loading; const members may be called from several threads.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -39,5 +40,15 @@ class Bpe {
   explicit Bpe(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
+
+/// The regular expression of the pre-tokenizer, which says where a text is cut before the merges
+/// (docs/model.md, "Text outside DNA regions", step 3), as tokenizer.json writes it.
+inline constexpr std::string_view kPretokenizerRegex =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+
+/// A scanner that finds the same pieces without a regular expression engine: the end of the piece that begins
+/// at `begin`, which must be less than text.size(). The end is greater than `begin`. The time for all pieces
+/// of a text is linear in its length.
+size_t pretoken_end(std::u32string_view text, size_t begin);
 
 }  // namespace carbon

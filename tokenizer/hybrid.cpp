@@ -5,8 +5,7 @@
 #include <utility>
 
 #include "src/base/error.hpp"
-#include "tokenizer/added_tokens.hpp"
-#include "tokenizer/letter_text.hpp"
+#include "tokenizer/bpe_files.hpp"
 #include "tokenizer/token_text.hpp"
 #include "tokenizer/unicode.hpp"
 

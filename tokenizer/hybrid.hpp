@@ -1,6 +1,9 @@
-// The tokenizer of a model. A Carbon's converts text with <dna>...</dna> regions to ids and back
-// (docs/model.md, "DNA regions"); that of a family with single tokens is in token_text.hpp,
-// that of one with a token for each letter in letter_text.hpp.
+// The room of tokenizers: text comes in, and the ids of a model's vocabulary go out, or the other way.
+// kmer.hpp says which ids the tokens of DNA have, by the model's family (family.hpp).
+//
+// Here is the tokenizer of a model. A Carbon's converts text with <dna>...</dna> regions to ids and back
+// (docs/model.md, "DNA regions"); those of families with single tokens or a token for each letter are in
+// token_text.hpp.
 //
 // Regions are split, stripped and upper-cased as Python's str does it on Unicode code points. DNA regions
 // need no tokenizer files; text outside them needs a Bpe.

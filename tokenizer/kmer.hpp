@@ -7,6 +7,7 @@
 // and no text outside DNA.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,7 +16,6 @@
 #include <vector>
 
 #include "tokenizer/family.hpp"
-#include "tokenizer/letter_vocabulary.hpp"
 
 namespace carbon {
 
@@ -30,6 +30,17 @@ int base_digit(char base);
 inline int complement_digit(int digit) {
   return digit ^ 1;
 }
+
+/// The ids of the tokens of a family with one base a token. They are those of the tokenizer.json of a
+/// checkpoint, because vocabularies with and without [EOS] differ in them.
+struct LetterVocabulary {
+  uint32_t begin = 0;                 // [BOS], which begins every sequence
+  uint32_t unknown = 0;               // [UNK], for every letter but A, C, G and T
+  std::optional<uint32_t> end;        // [EOS], if the tokenizer closes a text with it; models read none
+  std::array<uint32_t, 4> letters{};  // of A, T, C, G in either case, as kBaseLetters has them
+
+  bool operator==(const LetterVocabulary&) const = default;
+};
 
 /// The tokens of DNA in a vocabulary, and how a sequence is put together from them. The DNA tokens of a
 /// Carbon begin at `first`, the dna_start_id of a checkpoint; those of a GENERator at 0. A MarinDNA has

@@ -25,14 +25,9 @@
 #include "src/model/digest.hpp"
 #include "src/model/gguf_model.hpp"
 #include "src/model/lora.hpp"
-#include "src/model/mapped_file.hpp"
 #include "src/model/model_files.hpp"
-#include "src/model/model_places.hpp"
-#include "src/model/rope_scaling.hpp"
 #include "src/model/safetensors.hpp"
 #include "src/model/tensor_buffer.hpp"
-#include "src/model/tensor_names.hpp"
-#include "src/model/tensor_numbers.hpp"
 
 namespace carbon {
 
@@ -330,35 +325,8 @@ void Checkpoint::check_tensors(Log& log) const {
   }
 }
 
-namespace {
-
-// ORG/NAME of a model in a directory of models, as in the cache; else the name of the file or directory.
-std::string name_in_places(const fs::path& path) {
-  const fs::path group = path.parent_path();
-  for (const ModelPlace& place : model_places()) {
-    if (fs::absolute(place.dir).lexically_normal() / group.filename() != group) continue;
-    // A GGUF file may lie in a directory NAME, which is then the model and no organisation.
-    if (!is_gguf_model(path) || model_at(group).path.empty())
-      return (group.filename() / path.filename()).string();
-  }
-  return path.filename().string();
-}
-
-}  // namespace
-
 std::string Checkpoint::id() const {
-  fs::path path = fs::absolute(dir_).lexically_normal();
-  if (!path.has_filename()) path = path.parent_path();
-  fs::path snapshots = path.parent_path();
-  if (is_gguf_model(dir_)) snapshots = snapshots.parent_path();
-  const std::string repository = snapshots.parent_path().filename().string();
-  const std::string prefix = "models--", adapter = adapter_id_.empty() ? "" : "+" + adapter_id_;
-  if (snapshots.filename() == "snapshots" && repository.starts_with(prefix)) {
-    std::string name = repository.substr(prefix.size());
-    if (const size_t at = name.find("--"); at != std::string::npos) name.replace(at, 2, "/");
-    return in_one_line(name + adapter);
-  }
-  return in_one_line(name_in_places(path) + adapter);
+  return in_one_line(model_name(dir_) + (adapter_id_.empty() ? "" : "+" + adapter_id_));
 }
 
 bool Checkpoint::has(std::string_view name) const {

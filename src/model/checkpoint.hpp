@@ -1,5 +1,8 @@
-// A model in files: its configuration, and its tensors by name from one or several memory-mapped files. They
-// are the safetensors files of a Hugging Face checkpoint directory, or GGUF files.
+// The room of models in files. A name or a path comes in, which registry.hpp finds; out goes a Checkpoint,
+// which is checked as a whole before anything is computed with it.
+//
+// A Checkpoint is a model: its configuration, and its tensors by name from one or several memory-mapped
+// files. They are the safetensors files of a Hugging Face checkpoint directory, or GGUF files.
 //
 // Views of the files: no tensor is converted, and only the queries and keys of GGUF files and tensors that
 // are not aligned are copied. What each tensor does is in llama_tensors.hpp.

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numbers>
 #include <optional>
 #include <set>
 #include <utility>
@@ -14,7 +13,7 @@
 #include "src/base/files.hpp"
 #include "src/base/json.hpp"
 #include "src/base/numbers.hpp"
-#include "src/model/kmer_vocabulary.hpp"
+#include "src/model/vocabulary_files.hpp"
 
 namespace carbon {
 
@@ -411,14 +410,6 @@ void read_settings(const Keys& keys, const std::string& path, ModelConfig& c) {
   read_rotary(keys, path, c);
 }
 
-/// An angle per position with the scaling of Llama 3.
-double llama3_frequency(const Llama3Rope& rope, double frequency) {
-  const double rotations = rope.original_max_positions * frequency / (2 * std::numbers::pi);
-  const double kept =
-      std::clamp((rotations - rope.low_factor) / (rope.high_factor - rope.low_factor), 0.0, 1.0);
-  return (1 - kept) * frequency / rope.factor + kept * frequency;
-}
-
 }  // namespace
 
 ModelConfig load_config(const std::string& dir) {
@@ -460,43 +451,6 @@ ModelConfig config_from(const std::string& where, const nlohmann::json& settings
   ModelConfig c;
   read_settings(Keys(where, settings, names), where, c);
   return c;
-}
-
-std::vector<double> rope_inv_freq(const ModelConfig& config) {
-  const RopeScaling& s = config.rope_scaling;
-  const double d = static_cast<double>(config.head_dim);
-  std::vector<double> inv_freq(config.head_dim / 2);
-  for (size_t j = 0; j < inv_freq.size(); ++j) {
-    inv_freq[j] = std::pow(config.rope_theta, -2.0 * static_cast<double>(j) / d);
-  }
-  if (config.llama3_rope)
-    for (double& frequency : inv_freq) frequency = llama3_frequency(*config.llama3_rope, frequency);
-  if (!s.yarn) return inv_freq;
-
-  // The dimension (not a whole number) whose angle turns `rotations` times over the original context.
-  auto dimension = [&](double rotations) {
-    return d * std::log(s.original_max_positions / (2 * std::numbers::pi * rotations)) /
-           (2 * std::log(config.rope_theta));
-  };
-  double low = dimension(s.beta_fast), high = dimension(s.beta_slow);
-  if (s.truncate) {
-    low = std::floor(low);
-    high = std::ceil(high);
-  }
-  low = std::max(low, 0.0);
-  high = std::min(high, d - 1);
-  if (low == high) high += 0.001;
-  for (size_t j = 0; j < inv_freq.size(); ++j) {
-    const double ramp = std::clamp((static_cast<double>(j) - low) / (high - low), 0.0, 1.0);
-    inv_freq[j] = inv_freq[j] / s.factor * ramp + inv_freq[j] * (1 - ramp);
-  }
-  return inv_freq;
-}
-
-double rope_attention_factor(const ModelConfig& config) {
-  const RopeScaling& s = config.rope_scaling;
-  if (!s.yarn) return 1.0;
-  return s.attention_factor > 0 ? s.attention_factor : 0.1 * std::log(s.factor) + 1.0;
 }
 
 std::string config_fingerprint(const ModelConfig& c) {

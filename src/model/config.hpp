@@ -105,6 +105,23 @@ std::vector<double> rope_inv_freq(const ModelConfig& config);
 /// What cos and sin are multiplied by: 1, or YaRN's attention factor.
 double rope_attention_factor(const ModelConfig& config);
 
+/// Reads "none" or "yarn:FACTOR" with a factor of 1 or more. The original context is not set: it is that of
+/// the model. Throws Error for any other text.
+RopeScaling parse_rope_scaling(const std::string& text);
+
+/// Writes "none" or "yarn:FACTOR".
+std::string rope_scaling_text(const RopeScaling& scaling);
+
+/// Replaces the rope scaling of the configuration by `asked`, as parse_rope_scaling() returns it; of the
+/// former scaling only the original context is kept. max_positions becomes factor * original context, or with
+/// "none" the original context. Throws Error if that exceeds kMaxPositions, and for a model with rope_type
+/// llama3.
+void apply_rope_scaling(const RopeScaling& asked, ModelConfig& config);
+
+/// What is known to go wrong if the published model of this shape uses the context that its YaRN scaling
+/// allows. Empty without YaRN and for other models.
+std::string long_context_warning(const ModelConfig& config);
+
 /// The keys of the configuration that change results, as sorted `key=value` lines, for the digest of the
 /// model. max_position_embeddings is left out, because it only limits the length of windows.
 std::string config_fingerprint(const ModelConfig& config);

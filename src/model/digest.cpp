@@ -13,7 +13,7 @@
 #include <system_error>
 
 #include "src/base/error.hpp"
-#include "src/model/mapped_file.hpp"
+#include "src/model/tensor_file.hpp"
 
 namespace carbon {
 

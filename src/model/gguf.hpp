@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "src/model/mapped_file.hpp"
 #include "src/model/tensor_file.hpp"
 
 namespace carbon {

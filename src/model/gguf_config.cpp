@@ -1,6 +1,4 @@
-// From keys of llama.cpp to those of config.json, which are then checked as always. See gguf_config.hpp.
-#include "src/model/gguf_config.hpp"
-
+// From keys of llama.cpp to those of config.json, which are then checked as always. See gguf_model.hpp.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -8,6 +6,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/model/gguf_model.hpp"
 
 namespace carbon {
 namespace {

@@ -8,9 +8,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
-#include "src/model/gguf_config.hpp"
 #include "src/model/llama_tensors.hpp"
-#include "src/model/mapped_file.hpp"
 #include "src/model/tensor_buffer.hpp"
 
 namespace carbon {

@@ -25,6 +25,11 @@ struct GgufModel {
 /// and reads no weights.
 enum class GgufRows { restored, as_stored };
 
+/// What the metadata of a file say of a model: its sizes, its rotary embedding, and where the DNA tokens lie
+/// in its vocabulary. A key with an unknown meaning is an Error, as in config.json, which names the file, the
+/// key and the value. The head is tied if `file` says nothing else; whether it is shows in the tensors.
+ModelConfig gguf_config(const GgufFile& file);
+
 /// Opens a file, or all parts of a model whose file names end in -00001-of-00003.gguf; `path` may be any of
 /// them. Throws Error, which names file and tensor, unless all tensors of the architecture are there with
 /// their shapes and a type that the program computes with, and no others.

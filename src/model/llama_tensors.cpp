@@ -1,6 +1,7 @@
 // The names and shapes of the tensors of a decoder. See llama_tensors.hpp.
 #include "src/model/llama_tensors.hpp"
 
+#include "src/base/lists.hpp"
 #include "src/model/checkpoint.hpp"
 
 namespace carbon {
@@ -63,6 +64,19 @@ DecoderTensors decoder_tensors(const Checkpoint& checkpoint) {
           checkpoint.tensor(name_in_layer(i, tensor.name), rows, tensor.shape.back());
     }
   return tensors;
+}
+
+std::string without_wrappers(std::string_view name) {
+  std::vector<std::string_view> parts = split(name, '.');
+  std::erase_if(parts, [](std::string_view part) { return part == "_orig_mod" || part == "module"; });
+  return joined(parts, ".");
+}
+
+std::string standard_name(std::string_view name) {
+  std::string plain = without_wrappers(name);
+  for (const std::string_view part : {"embed_tokens.", "layers.", "norm."})
+    if (plain.starts_with(part)) return "model." + plain;
+  return plain;
 }
 
 }  // namespace carbon

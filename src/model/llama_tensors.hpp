@@ -1,10 +1,12 @@
-// The tensors of a Llama or Qwen3 checkpoint by what they do, and the names that Hugging Face gives them.
+// The tensors of a Llama or Qwen3 checkpoint by what they do, and the names that Hugging Face gives them,
+// which differ by how a model was saved.
 //
 // Opens no files and computes nothing.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/tensor.hpp"
@@ -48,5 +50,12 @@ struct DecoderTensors {
 /// Views into the memory of `checkpoint`, which must outlive them. Throws Error if a tensor is missing or has
 /// a shape that the configuration does not describe.
 DecoderTensors decoder_tensors(const Checkpoint& checkpoint);
+
+/// The name of a tensor without the parts that wrappers of a model put into it while it is trained:
+/// `_orig_mod.` of torch.compile, `module.` of data-parallel training.
+std::string without_wrappers(std::string_view name);
+/// The name by which architecture() knows a tensor of a file: without such parts, and
+/// with the `model.` that a model saved by AutoModel lacks.
+std::string standard_name(std::string_view name);
 
 }  // namespace carbon

@@ -11,9 +11,9 @@
 #include "src/base/json.hpp"
 #include "src/base/threads.hpp"
 #include "src/model/checkpoint.hpp"
+#include "src/model/llama_tensors.hpp"
 #include "src/model/lora.hpp"
 #include "src/model/tensor_buffer.hpp"
-#include "src/model/tensor_numbers.hpp"
 
 namespace carbon {
 

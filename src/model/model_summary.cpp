@@ -6,17 +6,23 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/model/checkpoint.hpp"
 #include "src/model/gguf_model.hpp"
+#include "src/model/llama_tensors.hpp"
 #include "src/model/model_files.hpp"
 
 namespace carbon {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Insertion order, so that JSON reads like the table.
+using json = nlohmann::ordered_json;
 
 /// The first bytes of a text file; empty if it is no regular file.
 std::string beginning(const fs::path& file) {
@@ -109,6 +115,44 @@ ModelSummary summarise_model(const std::string& path) {
   summary.family = std::string(summary.config.layout.family->name);
   summary.licence = licence_of(path);
   return summary;
+}
+
+ModelRow look_at_model(const ListedModel& model) {
+  ModelRow row{.model = model};
+  if (!model.why.empty()) return row;
+  try {
+    row.summary = summarise_model(model.path);
+  } catch (const Error& e) {
+    row.model.why = e.what();
+    row.advice = e.advice();
+  }
+  return row;
+}
+
+json to_json(const ModelRow& row) {
+  json object = {{"name", row.model.name}, {"path", row.model.path}, {"place", row.model.place}};
+  if (!row.summary) {
+    object["error"] = row.model.why;
+    return object;
+  }
+  const ModelSummary& s = *row.summary;
+  const ModelConfig& c = s.config;
+  object.update({{"family", s.family},
+                 {"layers", c.layers},
+                 {"hidden", c.hidden},
+                 {"heads", c.heads},
+                 {"kv_heads", c.kv_heads},
+                 {"head_dim", c.head_dim},
+                 {"intermediate", c.intermediate},
+                 {"vocabulary", c.vocab},
+                 {"max_positions", c.max_positions},
+                 {"parameters", s.parameters},
+                 {"weights", s.dtypes},
+                 {"bytes", s.bytes},
+                 {"licence", s.licence.empty() ? json(nullptr) : json(s.licence)},
+                 {"labels", c.classifier ? json(c.classifier->labels) : json(nullptr)}});
+  if (!row.sha256.empty()) object["sha256"] = row.sha256;
+  return object;
 }
 
 }  // namespace carbon

@@ -1,11 +1,16 @@
-// What can be said of a model without reading its weights: its shape, its types, its size, its licence.
+// What can be said of a model without reading its weights: its shape, its types, its size, its licence; and
+// the rows of the list of models.
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "src/base/log.hpp"
 #include "src/model/config.hpp"
+#include "src/model/registry.hpp"
 
 namespace carbon {
 
@@ -21,5 +26,18 @@ struct ModelSummary {
 /// `path` is what resolve_model() returns. All checks of a model are made, but for those of the weights'
 /// values. Throws Error, which says why it is not a model that the program can run.
 ModelSummary summarise_model(const std::string& path);
+
+/// A row of the list of models: what a model is, or why something is not one.
+struct ModelRow {
+  ListedModel model;
+  std::optional<ModelSummary> summary = {};  // none: it is not a model, and model.why says why
+  std::string sha256 = {};                   // empty if nobody asked for it
+  Advice advice = {};                        // where it is not a model
+};
+
+/// Reads no weights.
+ModelRow look_at_model(const ListedModel& model);
+/// An object of the list that `carbon models --json` prints. Texts may hold bytes that are not UTF-8.
+nlohmann::ordered_json to_json(const ModelRow& row);
 
 }  // namespace carbon

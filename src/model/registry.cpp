@@ -11,7 +11,7 @@
 #include "src/base/json.hpp"
 #include "src/base/near_names.hpp"
 #include "src/model/gguf_model.hpp"
-#include "src/model/model_places.hpp"
+#include "src/model/model_files.hpp"
 
 namespace carbon {
 

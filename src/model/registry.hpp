@@ -13,7 +13,7 @@ namespace carbon {
 ///   1. the directories of $CARBON_MODEL_PATH, separated by colons;
 ///   2. $XDG_DATA_HOME/carbon/models (default ~/.local/share/carbon/models);
 ///   3. the installed $(datadir)/carbon/models;
-///   4. the Hugging Face cache (hub_dir() in model_places.hpp), under models--ORG--NAME/snapshots.
+///   4. the Hugging Face cache (hub_dir() in model_files.hpp), under models--ORG--NAME/snapshots.
 ///      The snapshot is the one that refs/main names, or, without refs/main, the only one. Otherwise it is an
 ///      Error that lists the snapshots.
 /// In 1 to 3 a name also means the file NAME.gguf, and after them carbon-tiny means the bundled model. Throws

@@ -1,12 +1,19 @@
-// Rope scaling that a user asks for. See rope_scaling.hpp.
-#include "src/model/rope_scaling.hpp"
-
+// The angles of the rotary embedding, and rope scaling that the user of a model asks for, in place of that of
+// config.json. See config.hpp; the formula is in docs/model.md, "YaRN".
+//
+// The result is the same configuration that an edited config.json would give, so digests, caches and outputs
+// are the same in both cases.
+#include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/base/numbers.hpp"
+#include "src/model/config.hpp"
 
 namespace carbon {
 namespace {
@@ -24,6 +31,14 @@ constexpr Published kPublished[] = {
     {"Carbon-8B", 4096, 32, 32, 32768, 131072},
 };
 constexpr double kPublishedFactor = 4;
+
+/// An angle per position with the scaling of Llama 3.
+double llama3_frequency(const Llama3Rope& rope, double frequency) {
+  const double rotations = rope.original_max_positions * frequency / (2 * std::numbers::pi);
+  const double kept =
+      std::clamp((rotations - rope.low_factor) / (rope.high_factor - rope.low_factor), 0.0, 1.0);
+  return (1 - kept) * frequency / rope.factor + kept * frequency;
+}
 
 }  // namespace
 
@@ -84,6 +99,43 @@ std::string long_context_warning(const ModelConfig& config) {
              ", but fails at most tasks in longer sequences";
   }
   return "";
+}
+
+std::vector<double> rope_inv_freq(const ModelConfig& config) {
+  const RopeScaling& s = config.rope_scaling;
+  const double d = static_cast<double>(config.head_dim);
+  std::vector<double> inv_freq(config.head_dim / 2);
+  for (size_t j = 0; j < inv_freq.size(); ++j) {
+    inv_freq[j] = std::pow(config.rope_theta, -2.0 * static_cast<double>(j) / d);
+  }
+  if (config.llama3_rope)
+    for (double& frequency : inv_freq) frequency = llama3_frequency(*config.llama3_rope, frequency);
+  if (!s.yarn) return inv_freq;
+
+  // The dimension (not a whole number) whose angle turns `rotations` times over the original context.
+  auto dimension = [&](double rotations) {
+    return d * std::log(s.original_max_positions / (2 * std::numbers::pi * rotations)) /
+           (2 * std::log(config.rope_theta));
+  };
+  double low = dimension(s.beta_fast), high = dimension(s.beta_slow);
+  if (s.truncate) {
+    low = std::floor(low);
+    high = std::ceil(high);
+  }
+  low = std::max(low, 0.0);
+  high = std::min(high, d - 1);
+  if (low == high) high += 0.001;
+  for (size_t j = 0; j < inv_freq.size(); ++j) {
+    const double ramp = std::clamp((static_cast<double>(j) - low) / (high - low), 0.0, 1.0);
+    inv_freq[j] = inv_freq[j] / s.factor * ramp + inv_freq[j] * (1 - ramp);
+  }
+  return inv_freq;
+}
+
+double rope_attention_factor(const ModelConfig& config) {
+  const RopeScaling& s = config.rope_scaling;
+  if (!s.yarn) return 1.0;
+  return s.attention_factor > 0 ? s.attention_factor : 0.1 * std::log(s.factor) + 1.0;
 }
 
 }  // namespace carbon

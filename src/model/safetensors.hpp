@@ -5,7 +5,6 @@
 #include <functional>
 #include <string>
 
-#include "src/model/mapped_file.hpp"
 #include "src/model/tensor_file.hpp"
 
 namespace carbon {

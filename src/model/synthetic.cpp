@@ -10,7 +10,8 @@
 #include "src/base/cpus.hpp"
 #include "src/base/error.hpp"
 #include "src/base/thread_pool.hpp"
-#include "src/model/shared_memory.hpp"
+#include "src/model/llama_tensors.hpp"
+#include "src/model/tensor_buffer.hpp"
 
 namespace carbon {
 namespace {

@@ -1,5 +1,6 @@
 // Named tensors in one range of read-only memory: what a checkpoint needs of a file. The memory may be a
-// mapped file or hold tensors that the program made.
+// mapped file (MappedFile) or hold tensors that the program made (tensor_buffer.hpp). Also the numbers of a
+// stored matrix, whatever its type.
 #pragma once
 
 #include <cstddef>
@@ -62,5 +63,36 @@ std::string shape_text(const std::vector<uint64_t>& shape);
 /// The names of two tensors that share bytes, if there are such.
 std::optional<std::pair<std::string, std::string>> overlapping(
     const std::map<std::string, TensorInfo>& tensors);
+
+/// A whole file in memory, read-only. The pages are read when they are used.
+class MappedFile {
+ public:
+  /// Throws Error by the name of `function`, with the path, unless this is a regular file of at least
+  /// `least` bytes that can be read. `kind` is what the file should be, e.g. "safetensors file".
+  MappedFile(const std::string& path, const char* function, const char* kind, size_t least);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  const uint8_t* data() const { return data_; }
+  size_t size() const { return size_; }
+  const FileStamp& stamp() const { return stamp_; }
+
+ private:
+  const uint8_t* data_ = nullptr;
+  size_t size_ = 0;
+  FileStamp stamp_;
+};
+
+/// Gives the pages that are completely inside a range of a mapping back to the system. A later access reads
+/// them from the file again.
+void give_back_pages(const void* data, size_t bytes);
+
+/// The numbers of a row as f32. The matrix need not be aligned.
+void widen_row(const TensorView& matrix, size_t row, float* out);
+
+/// True if `copy` has the shape and the numbers of `original`, rounded to the type of `copy`. Gives the pages
+/// that it has read back to the system if they are those of files.
+bool is_copy_of(const TensorView& copy, const TensorView& original);
 
 }  // namespace carbon

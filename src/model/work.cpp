@@ -1,9 +1,6 @@
 #include "src/model/work.hpp"
 
-#include <vector>
-
-#include "kernels/ops.hpp"
-#include "src/model/checkpoint.hpp"
+#include "src/model/llama_tensors.hpp"
 
 namespace carbon {
 namespace {
