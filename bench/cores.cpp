@@ -34,11 +34,10 @@
 #include <utility>
 #include <vector>
 
-#include "src/base/cpus.hpp"
 #include "src/base/error.hpp"
-#include "src/base/lists.hpp"
-#include "src/base/stopwatch.hpp"
-#include "src/base/thread_pool.hpp"
+#include "src/base/system.hpp"
+#include "src/base/threads.hpp"
+#include "src/base/words.hpp"
 #include "src/bench/report.hpp"
 #include "src/bench/tests.hpp"
 #include "src/engine/engine.hpp"

@@ -10,7 +10,6 @@
 #include <limits>
 
 #include "kernels/ops.hpp"
-#include "src/base/exact_math.hpp"
 #include "src/base/random.hpp"
 
 namespace carbon::ops {

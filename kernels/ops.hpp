@@ -1,4 +1,9 @@
-// The operations that a Llama or Qwen3 decoder needs, as one interface for all devices.
+// kernels/: the operations that a Llama or Qwen3 decoder needs, as one interface for all devices: rows of
+// tokens come in and go out. cpu/ and cuda/ implement it; draw_math is the arithmetic of drawing a 6-mer,
+// for host and device.
+//
+// src/transformer is written once against this interface. A backend knows nothing of files, contigs or
+// variants. The only DNA here is that the 4,096 outputs of a head are 6-mers.
 //
 // src/transformer is written once against this interface; kernels/cpu and kernels/cuda implement it. A
 // backend knows nothing of files, contigs or variants. The only DNA here is that the 4,096 outputs of a head

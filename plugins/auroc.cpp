@@ -9,10 +9,8 @@
 #include "plugins/score_tags.hpp"
 #include "plugins/strata.hpp"
 #include "plugins/support.hpp"
-#include "src/statistics/direction.hpp"
 #include "src/statistics/label.hpp"
 #include "src/statistics/ranking.hpp"
-#include "src/statistics/strata_metrics.hpp"
 
 namespace {
 

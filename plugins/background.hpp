@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "plugins/support.hpp"
-#include "src/statistics/rank_type.hpp"
+#include "src/statistics/allele_type.hpp"
 
 namespace carbon_plugins {
 

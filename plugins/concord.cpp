@@ -10,7 +10,6 @@
 #include "plugins/strata.hpp"
 #include "plugins/support.hpp"
 #include "src/statistics/agreement.hpp"
-#include "src/statistics/direction.hpp"
 #include "src/statistics/label.hpp"
 
 namespace {

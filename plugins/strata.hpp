@@ -11,7 +11,6 @@
 #include "plugins/alleles.hpp"
 #include "plugins/support.hpp"
 #include "src/statistics/allele_type.hpp"
-#include "src/statistics/rank_type.hpp"
 
 namespace carbon_plugins {
 

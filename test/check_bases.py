@@ -26,14 +26,14 @@ SKIPPED = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'|//[^\n]*|/\*.*?
 # (file, what the line contains, why it may)
 ALLOWED = [
     # The most bases that a token of any family has.
-    ("src/marginals/known_bases.hpp", "bases.substr(0, ops::kBases)", "ops::KnownBases has room for so many"),
+    ("src/marginals/base_scores.hpp", "bases.substr(0, ops::kBases)", "ops::KnownBases has room for so many"),
     ("src/sampling/allowed_bases.hpp", "std::bitset<ops::kKmers>", "room for the longest tokens"),
     ("src/sampling/bounds.cpp", "std::array<Place, ops::kBases>", "room for the longest tokens"),
     ("src/sampling/samplers.cpp", "std::array<double, ops::kMarginals>", "room for the longest tokens"),
     ("src/sampling/samplers.cpp", ".range(1, ops::kKmers)", "top-k for the longest tokens"),
-    ("src/scan/options.cpp", ".range(1, 6)", "frames of the longest tokens"),
-    ("src/sampling/ranks.hpp", "kNoKmer = ops::kKmers", "an index that no k-mer has"),
-    ("src/sampling/new_bases.hpp", "size_t k = ops::kBases", "replaced by that of the model"),
+    ("src/scan/run.cpp", ".range(1, 6)", "frames of the longest tokens"),
+    ("src/sampling/joint.hpp", "kNoKmer = ops::kKmers", "an index that no k-mer has"),
+    ("src/sampling/allowed_bases.hpp", "size_t k = ops::kBases", "replaced by that of the model"),
     ("src/vep/recipe.hpp", "kMostPhases = ops::kBases", "the most phases"),
     ("src/engine/ordered_writer.hpp", "engine.pass_rows() * ops::kMarginals", "a limit of memory"),
     ("src/engine/draws.cpp", "kmers == ops::kKmers", "what a device draws"),
@@ -42,11 +42,11 @@ ALLOWED = [
     # Other sixes.
     ("src/sampling/samplers.cpp", "append_general(value, 6, text)", "digits"),
     ("src/transformer/head.cpp", "kSliceRows = 4096", "rows of a vocabulary"),
-    ("src/engine/draft_policy.cpp", "kMemory = 4096", "drafts that are remembered"),
+    ("src/engine/drafter.cpp", "kMemory = 4096", "drafts that are remembered"),
     ("src/api/call.cpp", "kLeastPieces = 6", "pieces that run at once"),
     ("src/scan/output.cpp", "2 + 2 + 6 + 6 + 12", "bytes of a record"),
     ("src/scan/run.cpp", "kLeastItems = 6", "windows that are planned ahead"),
-    ("src/vep/neighbours.cpp", "kMostBases = 6", "between variants that are neighbours"),
+    ("src/vep/planner.cpp", "kMostBases = 6", "between variants that are neighbours"),
     ("src/vep/recipes/next_token.cpp", "kSpelledOut = 4096", "bases of an allele"),
     ("src/serve/embeddings.cpp", "18 - 6 * j", "bits"),
     ("src/cli/options.cpp", ".range(0, 6)", "--verbosity"),

@@ -22,19 +22,19 @@ RULES = [
     (r"\bis(?:alpha|alnum|digit|xdigit|space|blank|upper|lower|punct|print|graph|cntrl)\s*\(|\bto(?:upper|lower)\s*\(", "src/base/letters.hpp"),
     (r"\bstrn?casecmp\s*\(|\bstrcasestr\s*\(|\bstrcoll\s*\(|\bstrxfrm\s*\(", "equal_letters() of src/base/letters.hpp"),
     (r"\bstd::setprecision\b|\bo?stringstream\b|\bstd::format\b|\bstd::put_time\b|\bstrftime\s*\(", "src/base/numbers.hpp"),
-    (r"\bstd::(?:basic_|w)?regex\b|\bstd::locale\b|\bsetlocale\s*\(|\b(?:use|new)locale\s*\(|\blocaleconv\s*\(", "OwnEnvironment (src/base/own_environment.hpp)"),
-    (r"\bfeset(?:env|round)\s*\(|\b_mm_setcsr\b|\b_MM_SET_", "OwnEnvironment (src/base/own_environment.hpp)"),
+    (r"\bstd::(?:basic_|w)?regex\b|\bstd::locale\b|\bsetlocale\s*\(|\b(?:use|new)locale\s*\(|\blocaleconv\s*\(", "OwnEnvironment (src/base/threads.hpp)"),
+    (r"\bfeset(?:env|round)\s*\(|\b_mm_setcsr\b|\b_MM_SET_", "OwnEnvironment (src/base/threads.hpp)"),
     (r"\bstd::jthread\b|\bstd::async\b|\bpthread_create\b|\bstd::thread\s*[({]|\bstd::thread\s+\w+\s*[({]", "start_thread() or run_threads() of src/base/threads.hpp"),
 ]
 # (file, what the line contains, why it may)
 ALLOWED = [
-    ("src/base/own_environment.cpp", "newlocale(", "it is what sets the environment"),
-    ("src/base/own_environment.cpp", "uselocale(", "it is what sets the environment"),
-    ("src/base/own_environment.cpp", "std::fesetenv(", "it is what sets the environment"),
+    ("src/base/threads.cpp", "newlocale(", "it is what sets the environment"),
+    ("src/base/threads.cpp", "uselocale(", "it is what sets the environment"),
+    ("src/base/threads.cpp", "std::fesetenv(", "it is what sets the environment"),
     ("src/base/threads.hpp", "std::thread start_thread(", "it is what starts threads"),
     ("src/base/threads.hpp", "return std::thread(", "it is what starts threads"),
-    ("src/model/module_pattern.cpp", "std::regex", "with the locale C"),
-    ("src/model/module_pattern.cpp", "std::locale", "with the locale C"),
+    ("src/model/lora.cpp", "std::regex", "with the locale C"),
+    ("src/model/lora.cpp", "std::locale", "with the locale C"),
 ]
 COMMENT = re.compile(r'("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\')|//[^\n]*|/\*.*?\*/', re.S)
 

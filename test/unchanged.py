@@ -26,7 +26,7 @@ GROUPS = {
     "cuda": ["kernels", "src/transformer", "src/engine", "src/sampling", "test/gpu", "test/cuda_emulation", "bench/gpu",
              "test/reference", "mk/emulated.mk", "mk/cuda.mk", "test/cli/cuda_support.py"],
     # Runs that are divided, stopped and continued.
-    "parts": ["src/vep/shard.cpp", "src/vep/resume.cpp", "src/vep/run.cpp", "src/scan/pieces.cpp", "src/scan/resume.cpp",
+    "parts": ["src/vep/options.cpp", "src/vep/resume.cpp", "src/vep/run.cpp", "src/scan/pieces.cpp", "src/scan/recorder.cpp",
               "src/scan/run.cpp", "src/files/resumable_output.cpp", "src/cli/vep.cpp", "src/cli/scan.cpp", "workflows",
               "test/cli/workflow_support.py"],
 }

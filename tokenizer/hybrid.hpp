@@ -1,5 +1,5 @@
-// The room of tokenizers: text comes in, and the ids of a model's vocabulary go out, or the other way.
-// kmer.hpp says which ids the tokens of DNA have, by the model's family (family.hpp).
+// tokenizer/: text comes in, and the ids of a model's vocabulary go out, or the other way. kmer has the ids
+// of DNA, by the model's family (family); bpe has those of other text.
 //
 // Here is the tokenizer of a model. A Carbon's converts text with <dna>...</dna> regions to ids and back
 // (docs/model.md, "DNA regions"); those of families with single tokens or a token for each letter are in

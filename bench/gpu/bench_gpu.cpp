@@ -37,7 +37,7 @@
 #include "kernels/cuda/cuda_backend.hpp"
 #include "kernels/cuda/switches.hpp"
 #include "src/base/error.hpp"
-#include "src/base/lists.hpp"
+#include "src/base/words.hpp"
 #include "src/model/synthetic.hpp"
 #include "test/unit/generated_checkpoint.hpp"
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "kernels/cuda/cuda_backend.hpp"
-#include "src/base/cpus.hpp"
 #include "src/base/error.hpp"
+#include "src/base/system.hpp"
 #include "src/transformer/decoder.hpp"
 #include "src/transformer/head.hpp"
 

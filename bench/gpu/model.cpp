@@ -4,9 +4,9 @@
 
 #include "bench/gpu/timing.hpp"
 #include "kernels/cuda/cuda_backend.hpp"
-#include "src/base/cpus.hpp"
 #include "src/base/error.hpp"
-#include "src/bench/work.hpp"
+#include "src/base/system.hpp"
+#include "src/bench/tests.hpp"
 
 namespace carbon::gpu_bench {
 namespace {

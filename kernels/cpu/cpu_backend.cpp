@@ -22,7 +22,7 @@
 #include "kernels/cpu/cpu_weight.hpp"
 #include "kernels/ops.hpp"
 #include "src/base/error.hpp"
-#include "src/base/thread_pool.hpp"
+#include "src/base/threads.hpp"
 
 namespace carbon::cpu {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/cpu/cpu_dispatch.hpp"
-#include "src/base/stopwatch.hpp"
+#include "src/base/system.hpp"
 
 namespace carbon::cpu {
 namespace {

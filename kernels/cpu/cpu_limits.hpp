@@ -7,7 +7,7 @@
 
 #include "kernels/cpu/cpu_memory.hpp"
 #include "kernels/tensor.hpp"
-#include "src/base/thread_pool.hpp"
+#include "src/base/threads.hpp"
 
 namespace carbon::cpu {
 

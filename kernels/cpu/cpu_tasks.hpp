@@ -1,4 +1,7 @@
-// How many tasks threads share, and how a product is cut into them.
+// kernels/cpu/: the operations on a CPU, in threads: cpu_* cut a call into tasks, and isa_* are the kernels
+// for one set of instructions each, of which cpu_dispatch takes the fastest that the CPU has.
+//
+// Here is how many tasks threads share, and how a product is cut into them.
 #pragma once
 
 #include <cstddef>

@@ -8,7 +8,7 @@
 #include "kernels/cpu/cpu_memory.hpp"
 #include "kernels/cpu/kernels.hpp"
 #include "kernels/ops.hpp"
-#include "src/base/thread_pool.hpp"
+#include "src/base/threads.hpp"
 
 namespace carbon::cpu {
 

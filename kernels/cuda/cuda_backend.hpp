@@ -1,4 +1,7 @@
-// ops::Backend on a CUDA device.
+// kernels/cuda/: the operations on a GPU, as carbon-cuda.so, which is loaded at run time: calls of the
+// interface come in, and kernels of CUDA and products of cuBLASLt run in one stream (README.md).
+//
+// Here is ops::Backend on a CUDA device.
 #pragma once
 
 #include <memory>

@@ -9,7 +9,6 @@
 #include "kernels/cuda/library.hpp"
 #include "src/base/error.hpp"
 #include "src/base/installed.hpp"
-#include "src/base/program_folder.hpp"
 
 /// Of the backend that is linked in; null where there is none. Hidden, so that it cannot be that of a library
 /// which this process has loaded.

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "src/base/json.hpp"
-#include "src/base/lists.hpp"
+#include "src/base/words.hpp"
 
 namespace carbon::api {
 namespace {

@@ -1,5 +1,8 @@
-// One call on a model: inputs go in, results come out in their order. The engine computes while the caller
-// does other things; planning and the taking of results happen in the caller's threads.
+// src/api/: libcarbon, the C interface of include/carbon/carbon.h: sequences or variants of the caller come
+// in, and results with their arrays go out, in the order of the inputs.
+//
+// Here is one call on a model. The engine computes while the caller does other things; planning and the
+// taking of results happen in the caller's threads.
 #pragma once
 
 #include <atomic>

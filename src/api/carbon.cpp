@@ -7,8 +7,8 @@
 
 #include "src/api/handles.hpp"
 #include "src/base/json.hpp"
-#include "src/model/model_rows.hpp"
-#include "src/verbs/schema.hpp"
+#include "src/model/model_summary.hpp"
+#include "src/verbs/fields.hpp"
 #include "version.h"
 
 using namespace carbon;

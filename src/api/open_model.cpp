@@ -6,8 +6,8 @@
 #include "src/api/problem.hpp"
 #include "src/base/threads.hpp"
 #include "src/engine/ordered_writer.hpp"
+#include "src/model/config.hpp"
 #include "src/model/registry.hpp"
-#include "src/model/rope_scaling.hpp"
 #include "src/verbs/verb.hpp"
 #include "tokenizer/kmer.hpp"
 

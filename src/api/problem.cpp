@@ -3,7 +3,7 @@
 #include <new>
 
 #include "src/base/error.hpp"
-#include "src/base/own_environment.hpp"
+#include "src/base/threads.hpp"
 #include "src/verbs/fields.hpp"
 #include "src/verbs/verb.hpp"
 

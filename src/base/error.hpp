@@ -1,5 +1,8 @@
-// The one exception type of the program. src/base has what all rooms may include, such as this, and includes
-// none of them.
+// src/base/: what all rooms may include, and what includes none of them: errors, log, JSON, progress,
+// threads, random numbers and exact arithmetic, numbers and letters as text, what the process asks of the
+// system, and what long runs share.
+//
+// Here is the one exception type of the program.
 //
 // A message says what went wrong, where (file, line, contig:pos, tensor) and which values would work. Where
 // an option or a setting would help, the Error carries an Advice beside it: the library does not know who

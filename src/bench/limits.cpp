@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "kernels/cpu/cpu_limits.hpp"
-#include "src/base/stopwatch.hpp"
+#include "src/base/system.hpp"
 #include "src/bench/tests.hpp"
 
 namespace carbon {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "src/base/counts.hpp"
 #include "src/base/numbers.hpp"
+#include "src/base/words.hpp"
 #include "version.h"
 
 namespace carbon {
@@ -57,7 +57,7 @@ Spread spread_of(std::vector<double> values) {
   return {(values[(n - 1) / 2] + values[n / 2]) / 2, values.front(), values.back()};
 }
 
-LimitShare share_of_limit(const Work& work, std::span<const double> seconds,
+LimitShare share_of_limit(const PassWork& work, std::span<const double> seconds,
                           std::span<const BenchLimit> limits, const BenchTimes& times) {
   LimitShare result;
   for (size_t round = 0; round < seconds.size(); ++round) {

@@ -34,7 +34,7 @@ struct LimitShare {
   std::vector<double> shares;
   bool by_reading = false;  // true if reading was longer, in the last round
 };
-LimitShare share_of_limit(const Work& work, std::span<const double> seconds,
+LimitShare share_of_limit(const PassWork& work, std::span<const double> seconds,
                           std::span<const BenchLimit> limits, const BenchTimes& times);
 
 /// Both texts end with a line feed.

@@ -7,9 +7,8 @@
 
 #include "kernels/cpu/cpu_limits.hpp"
 #include "src/base/error.hpp"
-#include "src/base/memory.hpp"
 #include "src/base/numbers.hpp"
-#include "src/base/stopwatch.hpp"
+#include "src/base/system.hpp"
 #include "src/bench/report.hpp"
 #include "src/bench/tests.hpp"
 #include "src/files/output.hpp"

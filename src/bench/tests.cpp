@@ -8,10 +8,10 @@
 
 #include "src/base/error.hpp"
 #include "src/base/random.hpp"
-#include "src/base/stopwatch.hpp"
+#include "src/base/system.hpp"
+#include "src/score/planner.hpp"
 #include "src/score/sequence_scores.hpp"
-#include "src/score/windows.hpp"
-#include "src/vep/recipes/anchored.hpp"
+#include "src/vep/recipes/recipes.hpp"
 #include "src/vep/variant_scores.hpp"
 #include "tokenizer/kmer.hpp"
 

@@ -1,5 +1,8 @@
-// What `carbon bench` measures, each ready to be timed: its workloads, and the highest rates of the machine,
-// with which the speed of the model is compared.
+// src/bench/: carbon bench: a model comes in, and the times of its work go out, beside the highest rates of
+// the machine (limits).
+//
+// Here is what is measured, each ready to be timed: the workloads, and the rates with which their speed is
+// compared.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +19,14 @@
 namespace carbon {
 
 /// The work of two passes: one over the requests without a parent, and one over those with a parent.
-inline Work requests_work(const ModelConfig& config, const WorkUnits& units,
-                          std::span<const RequestPtr> requests) {
+inline PassWork requests_work(const ModelConfig& config, const WorkUnits& units,
+                              std::span<const RequestPtr> requests) {
   std::vector<WorkChunk> chunks, suffixes;
   for (const RequestPtr& request : requests)
     (request->parent ? suffixes : chunks)
         .push_back({request->parent ? request->shared : 0, request->tokens.size(),
                     request->tokens.size() - request->want_begin});
-  Work work = forward_work(config, units, chunks);
+  PassWork work = forward_work(config, units, chunks);
   if (!suffixes.empty()) work += forward_work(config, units, suffixes);
   return work;
 }
@@ -33,7 +36,7 @@ struct BenchTest {
   size_t batch = 1;                            // sequences at a time; for vep, alternative alleles per site;
                                                // for anchored, bp from one SNV to the next
   size_t tokens = 0, bases = 0, variants = 0;  // processed by one run
-  Work work;                                   // of one run
+  PassWork work;                               // of one run
   // Returns the seconds that were measured, when the results are in host memory.
   std::function<double()> run;
   size_t horizon = 0;  // bp, of anchored

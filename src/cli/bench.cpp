@@ -1,5 +1,5 @@
 // carbon bench: options to run_bench.
-#include "src/base/lists.hpp"
+#include "src/base/words.hpp"
 #include "src/bench/run.hpp"
 
 #include <algorithm>
@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "src/base/error.hpp"
-#include "src/base/near_names.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
 #include "src/model/synthetic.hpp"

@@ -1,6 +1,8 @@
-// The command line of carbon: the words of a shell come in, the room of a command is called with the options
-// that they set, and what it returns or throws goes out as messages and an exit status. Here are the
-// commands: each declares its options, and returns the function that runs it once they are parsed.
+// src/cli/: the command line of carbon: the words of a shell come in, the room of a command is called with
+// the options that they set, and what it returns or throws goes out as messages and an exit status.
+//
+// Here are the commands: each declares its options, and returns the function that runs it once they are
+// parsed.
 #pragma once
 
 #include <span>

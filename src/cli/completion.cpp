@@ -6,7 +6,7 @@
 #include <deque>
 
 #include "src/base/error.hpp"
-#include "src/base/lists.hpp"
+#include "src/base/words.hpp"
 #include "src/cli/commands.hpp"
 #include "version.h"
 

@@ -15,8 +15,8 @@
 
 #include "kernels/ops.hpp"
 #include "src/base/error.hpp"
-#include "src/base/near_names.hpp"
-#include "src/base/program_folder.hpp"
+#include "src/base/installed.hpp"
+#include "src/base/words.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/signals.hpp"
 #include "src/cli/stderr_log.hpp"
@@ -24,7 +24,7 @@
 #include "src/files/run_files.hpp"
 #include "src/plugin/loader.hpp"
 #ifdef CARBON_SERVER
-#include "src/serve/http_server.hpp"
+#include "src/serve/http.hpp"
 #endif
 #include "version.h"
 

@@ -8,19 +8,19 @@
 #include <string>
 #include <vector>
 
-#include "src/base/cpus.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
-#include "src/base/lists.hpp"
 #include "src/base/numbers.hpp"
+#include "src/base/system.hpp"
+#include "src/base/words.hpp"
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
 #include "src/cli/stderr_log.hpp"
 #include "src/files/output.hpp"
 #include "src/model/checkpoint.hpp"
-#include "src/model/dna_config.hpp"
-#include "src/model/model_rows.hpp"
+#include "src/model/model_summary.hpp"
 #include "src/model/registry.hpp"
+#include "src/model/vocabulary_files.hpp"
 
 namespace carbon {
 namespace {

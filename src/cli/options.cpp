@@ -14,8 +14,8 @@
 #include "src/files/file_name.hpp"
 #include "src/files/htslib_messages.hpp"
 #include "src/files/output.hpp"
-#include "src/model/rope_scaling.hpp"
-#include "src/pooling/label_scale.hpp"
+#include "src/model/config.hpp"
+#include "src/pooling/label_values.hpp"
 
 namespace carbon {
 namespace {

@@ -6,9 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "src/base/estimate_options.hpp"
+#include "src/base/long_run.hpp"
 #include "src/base/progress.hpp"
-#include "src/base/run_identity.hpp"
 #include "src/base/settings.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/signals.hpp"

@@ -1,5 +1,5 @@
 // carbon report: options to run_report.
-#include "src/base/lists.hpp"
+#include "src/base/words.hpp"
 #include "src/report/run.hpp"
 
 #include <memory>

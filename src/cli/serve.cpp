@@ -11,7 +11,6 @@
 #include "src/cli/stderr_log.hpp"
 #include "src/serve/options.hpp"
 #ifdef CARBON_SERVER
-#include "src/serve/check.hpp"
 #include "src/serve/run.hpp"
 #endif
 

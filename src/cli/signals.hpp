@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "src/base/stop.hpp"
+#include "src/base/long_run.hpp"
 
 namespace carbon {
 

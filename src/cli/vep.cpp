@@ -15,7 +15,6 @@
 #include "src/vep/recipe.hpp"
 #include "src/vep/run.hpp"
 #include "src/vep/score_tables.hpp"
-#include "src/vep/table_run.hpp"
 
 namespace carbon {
 namespace {

@@ -8,7 +8,7 @@
 #include "src/base/error.hpp"
 #include "src/base/numbers.hpp"
 #include "src/embed/planner.hpp"
-#include "src/engine/model_line.hpp"
+#include "src/engine/loaded_model.hpp"
 #include "src/engine/output_run.hpp"
 #include "src/files/file_name.hpp"
 #include "src/files/sequence_output.hpp"

@@ -1,5 +1,7 @@
-// `carbon embed`: sequences of FASTA files come in, hidden states go out, as a table or as a matrix with a
-// table of names (docs/conventions.md, "Embeddings").
+// src/embed/: carbon embed: sequences of FASTA files come in, and hidden states go out, as a table or as a
+// matrix with a table of names.
+//
+// docs/conventions.md has the definitions ("Embeddings").
 //
 // The command line fills in the options. planner.hpp makes requests of a sequence and rows of their results,
 // and run.cpp reads the files and writes the output.
@@ -10,10 +12,9 @@
 
 #include "kernels/tensor.hpp"
 #include "src/base/log.hpp"
+#include "src/base/long_run.hpp"
 #include "src/base/progress.hpp"
-#include "src/base/run_identity.hpp"
 #include "src/base/settings.hpp"
-#include "src/base/stop.hpp"
 #include "src/base/words.hpp"
 #include "src/engine/request.hpp"
 #include "src/formats/provenance.hpp"

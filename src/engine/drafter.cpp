@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "src/base/numbers.hpp"
-#include "src/base/stopwatch.hpp"
+#include "src/base/system.hpp"
 
 namespace carbon {
 namespace {

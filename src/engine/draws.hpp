@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "src/base/thread_pool.hpp"
+#include "src/base/threads.hpp"
 #include "src/sampling/joint.hpp"
 #include "src/sampling/samplers.hpp"
 #include "src/transformer/decoder.hpp"

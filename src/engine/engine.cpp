@@ -1,8 +1,8 @@
 #include "src/engine/engine.hpp"
 
-#include "src/base/counts.hpp"
 #include "src/base/numbers.hpp"
 #include "src/base/threads.hpp"
+#include "src/base/words.hpp"
 
 namespace carbon {
 

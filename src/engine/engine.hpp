@@ -1,6 +1,9 @@
-// The room of the engine: requests (request.hpp) go in through a queue, and come out with their values, their
-// states or their new 6-mers. An engine has one scheduler for each device that a model is loaded on, and all
-// of them take requests from one queue. Every command that runs the model uses it.
+// src/engine/: what runs the model for every command: requests come in through a queue, and go out with
+// their values, their states or their new 6-mers. scheduler decides what runs next, packing what is in a
+// pass, admission what memory allows, and results what a pass has given.
+//
+// An engine has one scheduler for each device that a model is loaded on, and all of them take requests from
+// one queue.
 #pragma once
 
 #include <deque>

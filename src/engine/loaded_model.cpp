@@ -7,14 +7,14 @@
 #include <string_view>
 #include <utility>
 
-#include "src/base/cpus.hpp"
 #include "src/base/error.hpp"
 #include "src/base/settings.hpp"
+#include "src/base/system.hpp"
+#include "src/model/config.hpp"
 #include "src/model/llama_tensors.hpp"
 #include "src/model/lora.hpp"
-#include "src/model/metadata.hpp"
+#include "src/model/model_use.hpp"
 #include "src/model/registry.hpp"
-#include "src/model/rope_scaling.hpp"
 
 namespace carbon {
 namespace {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "src/base/log.hpp"
-#include "src/base/run_identity.hpp"
-#include "src/base/thread_pool.hpp"
+#include "src/base/long_run.hpp"
+#include "src/base/threads.hpp"
 #include "src/base/words.hpp"
 #include "src/model/checkpoint.hpp"
 #include "src/model/model_use.hpp"

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "src/base/error.hpp"
-#include "src/base/stop.hpp"
+#include "src/base/long_run.hpp"
 #include "src/base/threads.hpp"
 #include "src/engine/engine.hpp"
 

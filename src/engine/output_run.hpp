@@ -6,11 +6,10 @@
 #include <functional>
 #include <string>
 
-#include "src/base/counts.hpp"
-#include "src/base/kept_work.hpp"
 #include "src/base/log.hpp"
+#include "src/base/long_run.hpp"
 #include "src/base/progress.hpp"
-#include "src/base/stop.hpp"
+#include "src/base/words.hpp"
 #include "src/engine/engine.hpp"
 #include "src/engine/ordered_writer.hpp"
 

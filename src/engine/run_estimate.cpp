@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "src/base/numbers.hpp"
-#include "src/base/stopwatch.hpp"
+#include "src/base/system.hpp"
 #include "src/engine/ordered_writer.hpp"
 
 namespace carbon {

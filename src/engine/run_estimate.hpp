@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "src/base/estimate_options.hpp"
+#include "src/base/long_run.hpp"
 #include "src/engine/engine.hpp"
 
 namespace carbon {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "src/base/error.hpp"
-#include "src/base/stopwatch.hpp"
+#include "src/base/system.hpp"
 #include "src/engine/drafter.hpp"
 
 namespace carbon {

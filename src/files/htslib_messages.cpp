@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "src/base/child_process.hpp"
 #include "src/base/error.hpp"
+#include "src/base/system.hpp"
 
 namespace carbon {
 namespace {

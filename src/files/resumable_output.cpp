@@ -13,11 +13,10 @@
 #include <stdexcept>
 #include <utility>
 
-#include "src/base/checksum.hpp"
-#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
 #include "src/base/json.hpp"
+#include "src/base/words.hpp"
 #include "src/files/output.hpp"
 
 namespace carbon {

@@ -15,8 +15,8 @@
 
 #include "src/base/error.hpp"
 #include "src/base/log.hpp"
-#include "src/base/run_identity.hpp"
-#include "src/base/stopwatch.hpp"
+#include "src/base/long_run.hpp"
+#include "src/base/system.hpp"
 #include "src/files/run_files.hpp"
 #include "src/files/temporary_files.hpp"
 

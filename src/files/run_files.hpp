@@ -1,5 +1,6 @@
-// How files are read and written, for all rooms: names come in, and the lines of inputs (text_input.hpp) and
-// outputs that appear when they are complete (output.hpp) go out.
+// src/files/: how files are read and written, for all rooms: names come in, and the lines of inputs
+// (text_input) and outputs that appear when they are complete (output), or that --resume continues
+// (resumable_output), go out.
 //
 // Here is which files a run reads and writes: the one place where it is known that an output would replace an
 // input or another output, and that a pipe would be opened a second time.

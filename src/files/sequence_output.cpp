@@ -3,10 +3,10 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "src/base/checksum.hpp"
-#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
-#include "src/base/kept_work.hpp"
+#include "src/base/files.hpp"
+#include "src/base/long_run.hpp"
+#include "src/base/words.hpp"
 
 namespace carbon {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
-#include "src/base/lists.hpp"
+#include "src/base/words.hpp"
 
 namespace carbon {
 namespace {

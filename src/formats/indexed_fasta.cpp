@@ -20,16 +20,15 @@
 #include <unordered_set>
 #include <utility>
 
-#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/letters.hpp"
+#include "src/base/words.hpp"
 #include "src/files/bgzf_blocks.hpp"
+#include "src/files/file_name.hpp"
 #include "src/files/htslib_messages.hpp"
-#include "src/files/index_name.hpp"
-#include "src/files/memory_file.hpp"
 #include "src/files/output.hpp"
-#include "src/files/remote.hpp"
 #include "src/files/run_files.hpp"
+#include "src/files/temporary_files.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/fasta.hpp"
 

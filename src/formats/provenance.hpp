@@ -18,7 +18,7 @@ struct CommandRecord {
 std::vector<std::string> version_lines(const std::string& command, const std::string& command_line);
 
 /// The lines that begin an output: version_lines(), unless the record leaves them out, then those of the
-/// models, which model_line() (src/engine/model_line.hpp) makes. To be asked for once a run.
+/// models, which model_line() (src/engine/loaded_model.hpp) makes. To be asked for once a run.
 std::vector<std::string> provenance_lines(const std::string& command, const CommandRecord& record,
                                           const std::vector<std::string>& models);
 

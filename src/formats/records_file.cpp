@@ -17,8 +17,7 @@
 
 #include "src/base/error.hpp"
 #include "src/files/bgzf_blocks.hpp"
-#include "src/files/index_name.hpp"
-#include "src/files/remote.hpp"
+#include "src/files/file_name.hpp"
 #include "src/files/run_files.hpp"
 #include "src/files/text_input.hpp"
 

@@ -10,11 +10,10 @@
 #include <memory>
 #include <optional>
 
-#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/base/letters.hpp"
-#include "src/base/lists.hpp"
+#include "src/base/words.hpp"
 #include "src/files/file_name.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/gene_models.hpp"

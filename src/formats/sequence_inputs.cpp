@@ -5,9 +5,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/base/words.hpp"
 #include "src/formats/contig_spelling.hpp"
 #include "src/formats/fasta.hpp"
 

@@ -12,7 +12,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
-#include "src/base/lists.hpp"
+#include "src/base/words.hpp"
 #include "src/files/output.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/indexed_table.hpp"

@@ -1,4 +1,9 @@
-// Reading and writing VCF and BCF through htslib, and tables of variants that tabix can index.
+// src/formats/: what stands in files of genomes: FASTA, VCF and BCF, regions (BED, GFF3 and GTF among
+// them), gene models, tables with an index, bigWig, and matrices with the files beside them. Files come in
+// or go out; sequences, records and values are what the rooms above see. This room and src/files are the
+// only ones that include htslib.
+//
+// Here is reading and writing VCF and BCF through htslib, and tables of variants that tabix can index.
 //
 // Records are passed through as htslib reads them; carbon only adds INFO tags. Works with htslib 1.16 and
 // later: a cut BGZF block that 1.16 reports as the end of the file is noticed when the reader is closed.

@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
+#include "src/base/words.hpp"
+#include "src/files/file_name.hpp"
 #include "src/files/htslib_messages.hpp"
-#include "src/files/index_name.hpp"
 #include "src/formats/records_file.hpp"
 
 namespace carbon {

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "src/base/error.hpp"
+#include "src/files/file_name.hpp"
 #include "src/files/htslib_messages.hpp"
-#include "src/files/index_name.hpp"
 #include "src/formats/contig_spelling.hpp"
 #include "src/formats/records_file.hpp"
 #include "src/formats/vcf_header.hpp"

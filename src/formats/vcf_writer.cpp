@@ -13,8 +13,8 @@
 #include <new>
 #include <unordered_map>
 
-#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
+#include "src/base/words.hpp"
 #include "src/files/output.hpp"
 #include "src/formats/vcf_header.hpp"
 #include "src/formats/vcf_internal.hpp"

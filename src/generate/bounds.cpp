@@ -4,10 +4,9 @@
 
 #include <algorithm>
 
-#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
-#include "src/base/lists.hpp"
 #include "src/base/numbers.hpp"
+#include "src/base/words.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/fasta.hpp"
 

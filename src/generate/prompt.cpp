@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
-#include "src/base/lists.hpp"
+#include "src/base/words.hpp"
 
 namespace carbon {
 namespace {

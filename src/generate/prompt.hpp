@@ -19,7 +19,7 @@
 #include "src/generate/bounds.hpp"
 #include "src/generate/run.hpp"
 #include "src/model/checkpoint.hpp"
-#include "src/sampling/new_bases.hpp"
+#include "src/sampling/allowed_bases.hpp"
 
 namespace carbon {
 

@@ -6,10 +6,10 @@
 #include <mutex>
 #include <vector>
 
-#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/numbers.hpp"
-#include "src/engine/model_line.hpp"
+#include "src/base/words.hpp"
+#include "src/engine/loaded_model.hpp"
 #include "src/engine/output_run.hpp"
 #include "src/files/file_name.hpp"
 #include "src/files/sequence_output.hpp"

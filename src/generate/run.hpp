@@ -1,5 +1,7 @@
-// `carbon generate`: prompts come in and new sequence goes out, both as FASTA (docs/conventions.md,
-// "Generated sequence").
+// src/generate/: carbon generate: prompts come in and new sequence goes out, both as FASTA. prompt makes
+// prompts of records or token ids, bounds holds for what is drawn, and requests are those of the samples.
+//
+// docs/conventions.md has the definitions ("Generated sequence").
 //
 // The command line fills in the options. prompt.hpp makes prompts of records or token ids, under the bounds
 // of bounds.hpp; requests.hpp makes requests of their samples, and run.cpp reads the files and writes the
@@ -12,10 +14,9 @@
 #include <string>
 
 #include "src/base/log.hpp"
+#include "src/base/long_run.hpp"
 #include "src/base/progress.hpp"
-#include "src/base/run_identity.hpp"
 #include "src/base/settings.hpp"
-#include "src/base/stop.hpp"
 #include "src/formats/provenance.hpp"
 #include "src/generate/bounds.hpp"
 #include "src/sampling/samplers.hpp"

@@ -1,5 +1,7 @@
-// carbon mcp: its tools, which are a verb each, the models, and the bases of a region (JSON values go in and
-// come out); and the messages of the Model Context Protocol, JSON-RPC 2.0, one on a line.
+// src/mcp/: carbon mcp, the verbs as tools of the Model Context Protocol: messages of JSON-RPC 2.0 come in,
+// one on a line, and answers go out.
+//
+// The tools are a verb each, the models, and the bases of a region; JSON values go in and come out.
 #pragma once
 
 #include <atomic>
@@ -27,8 +29,7 @@ class McpTools {
  public:
   /// `fasta`: "" for none. `root`: the folder below which files may be read and written, "" for none. Throws
   /// Error.
-  McpTools(const ModelOptions& options, const std::string& fasta, const std::string& root,
-           Log& log);
+  McpTools(const ModelOptions& options, const std::string& fasta, const std::string& root, Log& log);
 
   /// As tools/list has them.
   nlohmann::ordered_json list() const;

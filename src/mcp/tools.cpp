@@ -5,10 +5,10 @@
 
 #include "src/base/json.hpp"
 #include "src/files/output.hpp"
-#include "src/model/model_rows.hpp"
+#include "src/model/model_summary.hpp"
 #include "src/model/registry.hpp"
 #include "src/scan/pieces.hpp"
-#include "src/verbs/schema.hpp"
+#include "src/verbs/fields.hpp"
 
 namespace carbon {
 namespace {
@@ -120,8 +120,7 @@ class ResultList {
 
 }  // namespace
 
-McpTools::McpTools(const ModelOptions& options, const std::string& fasta, const std::string& root,
-                   Log& log)
+McpTools::McpTools(const ModelOptions& options, const std::string& fasta, const std::string& root, Log& log)
     : log_(log), model_(std::make_shared<api::OpenModel>(options, log)) {
   if (!fasta.empty()) reference_ = std::make_unique<SharedReference>(IndexedFasta(fasta, log_));
   if (root.empty()) return;

@@ -1,5 +1,6 @@
-// The room of models in files. A name or a path comes in, which registry.hpp finds; out goes a Checkpoint,
-// which is checked as a whole before anything is computed with it.
+// src/model/: models in files: a name or a path comes in, and a checkpoint goes out that is checked as a
+// whole before anything is computed with it. Its tensors come from safetensors or GGUF files, and adapters
+// may be merged into them.
 //
 // A Checkpoint is a model: its configuration, and its tensors by name from one or several memory-mapped
 // files. They are the safetensors files of a Hugging Face checkpoint directory, or GGUF files.

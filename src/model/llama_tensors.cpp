@@ -1,7 +1,7 @@
 // The names and shapes of the tensors of a decoder. See llama_tensors.hpp.
 #include "src/model/llama_tensors.hpp"
 
-#include "src/base/lists.hpp"
+#include "src/base/words.hpp"
 #include "src/model/checkpoint.hpp"
 
 namespace carbon {

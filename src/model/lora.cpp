@@ -20,7 +20,6 @@
 #include "src/base/json.hpp"
 #include "src/base/letters.hpp"
 #include "src/base/numbers.hpp"
-#include "src/base/ordered_json.hpp"
 #include "src/model/digest.hpp"
 #include "src/model/llama_tensors.hpp"
 

@@ -17,8 +17,7 @@
 #include "src/base/installed.hpp"
 #include "src/base/json.hpp"
 #include "src/base/letters.hpp"
-#include "src/base/lists.hpp"
-#include "src/base/program_folder.hpp"
+#include "src/base/words.hpp"
 #include "src/model/gguf_model.hpp"
 
 namespace carbon {

@@ -9,7 +9,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
-#include "src/base/near_names.hpp"
+#include "src/base/words.hpp"
 #include "src/model/gguf_model.hpp"
 #include "src/model/model_files.hpp"
 

@@ -7,9 +7,9 @@
 #include <numeric>
 #include <utility>
 
-#include "src/base/cpus.hpp"
 #include "src/base/error.hpp"
-#include "src/base/thread_pool.hpp"
+#include "src/base/system.hpp"
+#include "src/base/threads.hpp"
 #include "src/model/llama_tensors.hpp"
 #include "src/model/tensor_buffer.hpp"
 

@@ -38,12 +38,12 @@ double read_parameters(const ModelConfig& config) {
          head_elements(config);
 }
 
-Work forward_work(const ModelConfig& config, const WorkUnits& units, std::span<const WorkChunk> chunks) {
+PassWork forward_work(const ModelConfig& config, const WorkUnits& units, std::span<const WorkChunk> chunks) {
   const auto layers = static_cast<double>(config.layers);
   const auto query_width = static_cast<double>(config.heads * config.head_dim);
   const double cached =
       layers * 2 * static_cast<double>(config.kv_heads * config.head_dim);  // elements per token
-  Work work;
+  PassWork work;
   work.bytes = read_parameters(config) * units.weight_bytes;
   for (const WorkChunk& chunk : chunks) {
     const auto tokens = static_cast<double>(chunk.tokens), wanted = static_cast<double>(chunk.wanted);

@@ -10,10 +10,10 @@
 namespace carbon {
 
 /// Floating-point operations (a multiply-add counts as two), and bytes that must be read from memory.
-struct Work {
+struct PassWork {
   double flops = 0, bytes = 0;
 
-  Work& operator+=(const Work& other) {
+  PassWork& operator+=(const PassWork& other) {
     flops += other.flops;
     bytes += other.bytes;
     return *this;
@@ -45,6 +45,6 @@ double read_parameters(const ModelConfig& config);
 /// operations that are linear in the width are not. In the last layer, rows that are not wanted only have
 /// their keys and values computed. Weights are read once, and so are the keys and values of each chunk's
 /// sequence.
-Work forward_work(const ModelConfig& config, const WorkUnits& units, std::span<const WorkChunk> chunks);
+PassWork forward_work(const ModelConfig& config, const WorkUnits& units, std::span<const WorkChunk> chunks);
 
 }  // namespace carbon

@@ -2,8 +2,8 @@
 
 #include <functional>
 
-#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
+#include "src/base/words.hpp"
 #include "src/formats/carbon_scores.hpp"
 #include "src/formats/provenance.hpp"
 

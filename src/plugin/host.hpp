@@ -1,4 +1,8 @@
-// One run of one plugin: the program's side of plugins/carbon_plugin.h.
+// src/plugin/: the program's side of plugins, which are found, probed, loaded (loader) and run: the inputs
+// of a run come in, and what the plugin asks for is computed and written.
+//
+// Here is one run of one plugin, by plugins/carbon_plugin.h; host_api.cpp, host_files.cpp and
+// host_engine.cpp have the functions that it may call.
 //
 // loader.hpp finds, probes and loads a plugin. Here inputs go into its run, and outputs and what the plugin
 // has found unmet come out; host_api.cpp, host_files.cpp and host_engine.cpp have the functions that it may
@@ -20,16 +24,15 @@
 #include "plugins/carbon_plugin.h"
 #include "src/base/error.hpp"
 #include "src/base/log.hpp"
-#include "src/base/own_environment.hpp"
+#include "src/base/long_run.hpp"
 #include "src/base/progress.hpp"
-#include "src/base/stop.hpp"
+#include "src/base/threads.hpp"
 #include "src/engine/engine.hpp"
 #include "src/files/output.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/fasta.hpp"
-#include "src/formats/fasta_regions.hpp"
+#include "src/formats/sequence_inputs.hpp"
 #include "src/formats/vcf.hpp"
-#include "src/formats/vcf_text_writer.hpp"
 #include "src/vep/site_planner.hpp"
 
 // The opaque handles of the C interface.

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "src/base/settings.hpp"
-#include "src/formats/fasta_alphabet.hpp"
-#include "src/generate/continuations.hpp"
+#include "src/formats/fasta.hpp"
+#include "src/generate/requests.hpp"
 #include "src/plugin/host.hpp"
 #include "src/score/sequence_scores.hpp"
 #include "src/vep/variant_scores.hpp"

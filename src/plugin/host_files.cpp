@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "src/base/lists.hpp"
+#include "src/base/words.hpp"
 #include "src/plugin/host.hpp"
 
 namespace carbon {

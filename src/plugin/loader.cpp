@@ -14,14 +14,12 @@
 #include <string_view>
 #include <system_error>
 
-#include "src/base/child_process.hpp"
 #include "src/base/error.hpp"
 #include "src/base/installed.hpp"
 #include "src/base/json.hpp"
-#include "src/base/lists.hpp"
-#include "src/base/near_names.hpp"
-#include "src/base/own_environment.hpp"
-#include "src/base/program_folder.hpp"
+#include "src/base/system.hpp"
+#include "src/base/threads.hpp"
+#include "src/base/words.hpp"
 
 namespace carbon {
 namespace {

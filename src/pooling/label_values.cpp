@@ -9,8 +9,8 @@
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/base/letters.hpp"
-#include "src/base/lists.hpp"
 #include "src/base/numbers.hpp"
+#include "src/base/words.hpp"
 #include "src/model/digest.hpp"
 #include "src/model/model_use.hpp"
 

@@ -14,7 +14,7 @@
 #include "src/base/settings.hpp"
 #include "src/base/words.hpp"
 #include "src/pooling/pooled_rows.hpp"
-#include "src/transformer/classification_head.hpp"
+#include "src/transformer/head.hpp"
 
 namespace carbon {
 

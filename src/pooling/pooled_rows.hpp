@@ -1,5 +1,7 @@
-// Which rows of a sequence stand for it, and the request for their hidden states: what embeddings and the
-// values of a classification head are read from (docs/conventions.md, "Embeddings").
+// src/pooling/: what embed, predict, the server and the recipe head share: a sequence comes in, and the
+// request for the hidden states that stand for it, or values of the labels of a head, go out.
+//
+// Here is which rows of a sequence stand for it (docs/conventions.md, "Embeddings").
 #pragma once
 
 #include <cstddef>

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "src/base/error.hpp"
-#include "src/base/lists.hpp"
 #include "src/base/numbers.hpp"
-#include "src/engine/model_line.hpp"
+#include "src/base/words.hpp"
+#include "src/engine/loaded_model.hpp"
 #include "src/engine/output_run.hpp"
 #include "tokenizer/kmer.hpp"
 

@@ -1,5 +1,7 @@
-// `carbon predict`: sequences of FASTA files come in, values of the labels of a classification head go out
-// (docs/conventions.md, "Classification heads").
+// src/predict/: carbon predict: sequences of FASTA files come in, and values of the labels of a
+// classification head go out.
+//
+// docs/conventions.md has the definitions ("Classification heads").
 //
 // The command line fills in the options. A Predictor makes requests of a sequence and values of their
 // results; run_predict() reads the files and writes the table.
@@ -11,10 +13,9 @@
 #include <vector>
 
 #include "src/base/log.hpp"
+#include "src/base/long_run.hpp"
 #include "src/base/progress.hpp"
-#include "src/base/run_identity.hpp"
 #include "src/base/settings.hpp"
-#include "src/base/stop.hpp"
 #include "src/engine/request.hpp"
 #include "src/files/sequence_output.hpp"
 #include "src/formats/provenance.hpp"

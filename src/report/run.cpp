@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "src/base/error.hpp"
-#include "src/base/lists.hpp"
+#include "src/base/words.hpp"
 #include "src/files/output.hpp"
 #include "src/report/sections/comparison.hpp"
 #include "src/report/sections/sections.hpp"

@@ -1,6 +1,6 @@
-// `carbon report`: files that the other commands wrote come in, and one page with pictures of them goes out,
-// in HTML. What reads a file stands in sources/, what makes a section of its data in sections/, and what both
-// draw with in drawing/; run.cpp puts the sections together, and html.cpp writes the page.
+// src/report/: carbon report: files that the other commands wrote come in, and one page with pictures of
+// them goes out, in HTML. figures/ has pictures in JavaScript that the page of carbon serve uses too, and
+// page/ the style and script of the page.
 #pragma once
 
 #include <string>

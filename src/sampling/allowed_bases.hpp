@@ -27,7 +27,7 @@ inline constexpr AllowedBases kAllAllowed = {kAnyBase, kAnyBase, kAnyBase, kAnyB
 using KmerSet = std::bitset<ops::kKmers>;
 
 /// The bases that an IUPAC nucleotide code stands for, in upper or lower case; U is T, as in all sequences
-/// that are read (src/formats/fasta_alphabet.hpp). 0 for any other character.
+/// that are read (src/formats/fasta.hpp). 0 for any other character.
 BaseSet iupac_bases(char code);
 
 /// The sets of a text of IUPAC codes. Throws Error, which names `where`, the position (1-based) and the

@@ -6,8 +6,8 @@
 #include <span>
 
 #include "kernels/draw_math.hpp"
-#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
+#include "src/base/words.hpp"
 
 namespace carbon {
 namespace {

@@ -1,5 +1,5 @@
-// The room of sampling: the logits of a row and what is allowed there go in, and a 6-mer with its
-// log-probability comes out.
+// src/sampling/: what is drawn: the logits of a row and what is allowed there come in, and a 6-mer with its
+// log-probability goes out.
 //
 // It is drawn from the conditional joint distribution (docs/model.md, "Conditional joint" and "Samplers").
 // There are three samplers, each greedy or with temperature, top-k and top-p:

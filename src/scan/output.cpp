@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "src/base/error.hpp"
-#include "src/base/lists.hpp"
 #include "src/base/numbers.hpp"
+#include "src/base/words.hpp"
 #include "src/files/file_name.hpp"
 #include "src/files/output.hpp"
-#include "src/formats/table_output.hpp"
+#include "src/formats/vcf.hpp"
 
 namespace carbon {
 namespace {

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "src/base/error.hpp"
-#include "src/formats/fasta_regions.hpp"
+#include "src/formats/sequence_inputs.hpp"
 
 namespace carbon {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "src/base/shard.hpp"
+#include "src/base/long_run.hpp"
 #include "src/formats/fasta.hpp"
 
 namespace carbon {

@@ -6,10 +6,10 @@
 #include <string_view>
 
 #include "src/base/error.hpp"
-#include "src/base/kept_work.hpp"
-#include "src/base/lists.hpp"
+#include "src/base/long_run.hpp"
 #include "src/base/numbers.hpp"
-#include "src/statistics/rank_type.hpp"
+#include "src/base/words.hpp"
+#include "src/statistics/allele_type.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {

@@ -5,16 +5,15 @@
 #include <iterator>
 #include <memory>
 
-#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
-#include "src/base/lists.hpp"
 #include "src/base/numbers.hpp"
-#include "src/engine/model_line.hpp"
+#include "src/base/words.hpp"
+#include "src/engine/loaded_model.hpp"
 #include "src/engine/output_run.hpp"
 #include "src/engine/run_estimate.hpp"
 #include "src/files/output.hpp"
-#include "src/formats/position_limits.hpp"
 #include "src/formats/provenance.hpp"
+#include "src/formats/vcf.hpp"
 #include "src/model/digest.hpp"
 #include "src/model/work.hpp"
 #include "src/scan/assembler.hpp"

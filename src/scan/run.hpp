@@ -1,5 +1,8 @@
-// `carbon scan`: a FASTA comes in, and a value for every base, or a score for every SNV, of it goes out
-// (docs/recipes.md, "Scan"; docs/conventions.md; carbon-scan(1)).
+// src/scan/: carbon scan: a FASTA comes in, and a value for every base of it, or a score for every SNV,
+// goes out. pieces selects the bases, planner makes windows with their requests, assembler makes values of
+// the results, and recorder hands them to the output and the histogram.
+//
+// docs/recipes.md ("Scan") and docs/conventions.md have the definitions.
 //
 // The command line fills in the options. pieces.hpp selects the bases, planner.hpp makes windows with their
 // requests, assembler.hpp makes values of the results, and recorder.hpp hands them to the output (output.hpp)
@@ -11,12 +14,10 @@
 #include <optional>
 #include <string>
 
-#include "src/base/estimate_options.hpp"
 #include "src/base/log.hpp"
+#include "src/base/long_run.hpp"
 #include "src/base/progress.hpp"
-#include "src/base/run_identity.hpp"
 #include "src/base/settings.hpp"
-#include "src/base/stop.hpp"
 #include "src/base/words.hpp"
 #include "src/formats/sequence_inputs.hpp"
 #include "src/scan/pieces.hpp"

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <cstdint>
 
-#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/numbers.hpp"
 #include "src/base/settings.hpp"
-#include "src/engine/model_line.hpp"
+#include "src/base/words.hpp"
+#include "src/engine/loaded_model.hpp"
 #include "src/engine/output_run.hpp"
 #include "src/engine/run_estimate.hpp"
 #include "src/files/file_name.hpp"

@@ -1,5 +1,8 @@
-// `carbon score`: sequences of FASTA files come in, log-likelihoods of their bases or 6-mers go out
-// (docs/conventions.md, "Score windows"; carbon-score(1)).
+// src/score/: carbon score: sequences of FASTA files come in, and log-likelihoods of their bases or 6-mers
+// go out. planner makes windows with their requests, assembler makes values of the results, and run reads
+// the files and writes the output.
+//
+// docs/conventions.md has the definitions ("Score windows"). The command line fills in the options.
 //
 // The command line fills in the options. Of a sequence, planner.hpp makes windows with their requests,
 // assembler.hpp makes values of the results, and run.cpp reads the files and writes the output.
@@ -10,10 +13,9 @@
 #include <string>
 
 #include "src/base/log.hpp"
+#include "src/base/long_run.hpp"
 #include "src/base/progress.hpp"
-#include "src/base/run_identity.hpp"
 #include "src/base/settings.hpp"
-#include "src/base/stop.hpp"
 #include "src/base/words.hpp"
 #include "src/formats/provenance.hpp"
 #include "src/formats/sequence_inputs.hpp"

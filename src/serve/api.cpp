@@ -12,7 +12,7 @@
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/base/letters.hpp"
-#include "src/base/lists.hpp"
+#include "src/base/words.hpp"
 #include "src/model/registry.hpp"
 #include "src/serve/api_error.hpp"
 #include "src/serve/endpoints.hpp"

@@ -17,7 +17,6 @@
 #include "src/serve/service.hpp"
 #include "src/serve/work.hpp"
 #include "src/verbs/served_model.hpp"
-#include "src/verbs/shared_reference.hpp"
 
 namespace carbon {
 

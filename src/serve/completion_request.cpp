@@ -4,9 +4,9 @@
 
 #include "src/base/json.hpp"
 #include "src/base/letters.hpp"
-#include "src/base/system_random.hpp"
-#include "src/formats/fasta_alphabet.hpp"
-#include "src/sampling/ranks.hpp"
+#include "src/base/system.hpp"
+#include "src/formats/fasta.hpp"
+#include "src/sampling/joint.hpp"
 #include "src/serve/api_error.hpp"
 #include "tokenizer/kmer.hpp"
 

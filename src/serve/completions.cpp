@@ -12,7 +12,7 @@
 #include "src/base/error.hpp"
 #include "src/base/letters.hpp"
 #include "src/generate/requests.hpp"
-#include "src/sampling/ranks.hpp"
+#include "src/sampling/joint.hpp"
 #include "src/serve/api_error.hpp"
 #include "src/serve/completion_request.hpp"
 #include "src/serve/endpoints.hpp"

@@ -8,7 +8,6 @@
 
 #include "src/serve/work.hpp"
 #include "src/verbs/served_model.hpp"
-#include "src/verbs/shared_reference.hpp"
 
 namespace carbon {
 

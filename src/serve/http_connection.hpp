@@ -14,7 +14,7 @@
 #include <random>
 #include <string>
 
-#include "src/base/system_random.hpp"
+#include "src/base/system.hpp"
 #include "src/serve/http.hpp"
 #include "src/serve/http_exchange.hpp"
 #include "src/serve/http_message.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "src/base/log.hpp"
-#include "src/base/stop.hpp"
+#include "src/base/long_run.hpp"
 #include "src/serve/http.hpp"
 
 namespace carbon {

@@ -14,11 +14,11 @@
 #include <thread>
 #include <utility>
 
-#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/base/numbers.hpp"
 #include "src/base/threads.hpp"
+#include "src/base/words.hpp"
 #include "src/files/output.hpp"
 #include "src/serve/api.hpp"
 #include "src/serve/service.hpp"

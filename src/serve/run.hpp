@@ -1,5 +1,6 @@
-// `carbon serve`: answers requests over HTTP until it is asked to end (docs/serving.md, carbon-serve(1)).
-// A model and the requests of clients come in; answers go out, and what the log says of them.
+// src/serve/: carbon serve: a model and the requests of clients over HTTP come in, and answers go out,
+// until it is asked to end (docs/serving.md). http_* are the only files that include Boost; from a request
+// to its answer lead api, service and work; page/ has the files of the page.
 #pragma once
 
 #include <functional>

@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "src/base/counts.hpp"
 #include "src/base/threads.hpp"
+#include "src/base/words.hpp"
 #include "src/serve/api_error.hpp"
 
 namespace carbon {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "src/base/json.hpp"
-#include "src/base/lists.hpp"
-#include "src/sampling/ranks.hpp"
+#include "src/base/words.hpp"
+#include "src/sampling/joint.hpp"
 #include "src/serve/metrics.hpp"
 #include "src/serve/service.hpp"
 #include "src/verbs/fields.hpp"

@@ -1,5 +1,5 @@
-// Statistics of scores, in headers alone, because plugins include them, too: rows with scores and labels come
-// in, measures and their intervals go out.
+// src/statistics/: statistics of scores, in headers alone, because plugins include them, too: rows with
+// scores and labels come in, and measures with their intervals go out.
 //
 // Here is how well a score ranks labelled rows: AUROC, AUPRC, average precision and Spearman, of all rows, of
 // strata of them, or of a bootstrap sample.

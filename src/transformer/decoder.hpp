@@ -1,5 +1,7 @@
-// The forward pass of a Llama or Qwen3: the one primitive that every command stands on (docs/model.md,
-// "Forward pass").
+// src/transformer/: the forward pass of a Llama or Qwen3, with its KV cache and its heads: chunks of tokens
+// come in, and final hidden states of the rows that were asked for go out, or what a head makes of them.
+//
+// It is the one primitive that every command stands on (docs/model.md, "Forward pass").
 //
 //   rows = decoder.forward(chunks)     chunk = (sequence, new tokens, which of their rows to return, class)
 //

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "src/base/error.hpp"
-#include "src/model/tensor_numbers.hpp"
+#include "src/model/tensor_file.hpp"
 
 namespace carbon {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "src/base/lists.hpp"
-#include "src/engine/model_line.hpp"
+#include "src/base/words.hpp"
+#include "src/engine/loaded_model.hpp"
 #include "src/formats/carbon_scores.hpp"
 #include "src/formats/provenance.hpp"
 

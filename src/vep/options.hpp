@@ -9,12 +9,9 @@
 #include <vector>
 
 #include "src/base/error.hpp"
-#include "src/base/estimate_options.hpp"
 #include "src/base/log.hpp"
+#include "src/base/long_run.hpp"
 #include "src/base/progress.hpp"
-#include "src/base/run_identity.hpp"
-#include "src/base/shard.hpp"
-#include "src/base/stop.hpp"
 #include "src/formats/vcf.hpp"
 #include "src/vep/output.hpp"
 #include "src/vep/recipe.hpp"

@@ -5,9 +5,9 @@
 #include <limits>
 #include <utility>
 
-#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/numbers.hpp"
+#include "src/base/words.hpp"
 #include "src/files/output.hpp"
 #include "src/formats/fasta.hpp"
 #include "src/vep/structural.hpp"

@@ -18,7 +18,7 @@
 #include "src/files/output.hpp"
 #include "src/formats/matrix_output.hpp"
 #include "src/formats/vcf.hpp"
-#include "src/statistics/rank_type.hpp"
+#include "src/statistics/allele_type.hpp"
 #include "src/vep/site.hpp"
 #include "src/vep/structural.hpp"
 #include "src/vep/variant.hpp"

@@ -4,9 +4,8 @@
 #include <span>
 #include <utility>
 
-#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
-#include "src/base/lists.hpp"
+#include "src/base/words.hpp"
 #include "src/vep/shared_window.hpp"
 #include "src/vep/structural.hpp"
 

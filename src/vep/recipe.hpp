@@ -18,7 +18,7 @@
 #include "src/base/words.hpp"
 #include "src/formats/sequence_inputs.hpp"
 #include "src/formats/vcf.hpp"
-#include "src/marginals/level.hpp"
+#include "src/marginals/base_scores.hpp"
 #include "src/model/checkpoint.hpp"
 #include "src/model/config.hpp"
 #include "src/model/model_use.hpp"

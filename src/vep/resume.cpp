@@ -8,10 +8,10 @@
 #include <string_view>
 #include <utility>
 
-#include "src/base/checksum.hpp"
-#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
-#include "src/base/kept_work.hpp"
+#include "src/base/files.hpp"
+#include "src/base/long_run.hpp"
+#include "src/base/words.hpp"
 
 namespace carbon {
 namespace {

@@ -24,8 +24,8 @@
 #include <vector>
 
 #include "src/base/log.hpp"
-#include "src/base/run_identity.hpp"
-#include "src/files/locked_file.hpp"
+#include "src/base/long_run.hpp"
+#include "src/files/resumable_output.hpp"
 #include "src/model/digest.hpp"
 
 namespace carbon {

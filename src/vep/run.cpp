@@ -5,11 +5,10 @@
 #include <optional>
 #include <span>
 
-#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
-#include "src/base/kept_work.hpp"
-#include "src/base/lists.hpp"
+#include "src/base/long_run.hpp"
 #include "src/base/progress.hpp"
+#include "src/base/words.hpp"
 #include "src/engine/ordered_writer.hpp"
 #include "src/engine/run_estimate.hpp"
 #include "src/files/output.hpp"

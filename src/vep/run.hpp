@@ -1,6 +1,9 @@
-// The room of `carbon vep`. The records of a VCF and the bases of a FASTA come in, or tables of scores in the
-// place of a model; the same records, or a table, go out with variant-effect scores (docs/conventions.md,
-// "Variant scores" and "Output of vep").
+// src/vep/: carbon vep: the records of a VCF and the bases of a FASTA come in, or tables of scores in the
+// place of a model; the same records, or a table, go out with variant-effect scores. A record becomes a
+// variant (variant, structural), a site (site, planner), requests and ratios (site_planner, recipes/), and
+// is written (output).
+//
+// docs/conventions.md has the definitions ("Variant scores", "Output of vep").
 #pragma once
 
 #include <cstdint>

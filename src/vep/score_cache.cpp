@@ -9,7 +9,6 @@
 #include <cstring>
 #include <fstream>
 
-#include "src/base/checksum.hpp"
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
 #include "src/base/json.hpp"

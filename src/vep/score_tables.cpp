@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "src/base/error.hpp"
-#include "src/base/lists.hpp"
+#include "src/base/words.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {

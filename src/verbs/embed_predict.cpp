@@ -3,8 +3,7 @@
 #include <utility>
 
 #include "src/embed/planner.hpp"
-#include "src/predict/options.hpp"
-#include "src/predict/predictor.hpp"
+#include "src/predict/run.hpp"
 #include "src/verbs/verb.hpp"
 
 namespace carbon {

@@ -5,7 +5,7 @@
 
 #include "src/generate/requests.hpp"
 #include "src/marginals/base_scores.hpp"
-#include "src/model/metadata.hpp"
+#include "src/model/model_use.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {

@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "src/generate/options.hpp"
 #include "src/generate/prompt.hpp"
+#include "src/generate/run.hpp"
 #include "src/verbs/verb.hpp"
 
 namespace carbon {

@@ -7,9 +7,8 @@
 
 #include "src/marginals/base_scores.hpp"
 #include "src/score/assembler.hpp"
-#include "src/score/collector.hpp"
 #include "src/score/planner.hpp"
-#include "src/score/windows.hpp"
+#include "src/score/sequence_scores.hpp"
 #include "src/verbs/verb.hpp"
 #include "tokenizer/kmer.hpp"
 

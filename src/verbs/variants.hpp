@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "src/vep/recipe_settings.hpp"
+#include "src/vep/recipe.hpp"
 #include "src/vep/variant_scores.hpp"
 #include "src/verbs/fields.hpp"
 #include "src/verbs/verb.hpp"

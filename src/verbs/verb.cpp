@@ -8,7 +8,7 @@
 #include "src/base/json.hpp"
 #include "src/base/letters.hpp"
 #include "src/base/numbers.hpp"
-#include "src/formats/fasta_alphabet.hpp"
+#include "src/formats/fasta.hpp"
 #include "src/verbs/fields.hpp"
 #include "src/verbs/generate.hpp"
 #include "src/verbs/variants.hpp"

@@ -1,6 +1,8 @@
-// What a verb is: from settings and inputs to requests to the model, and from their results to arrays. Every
-// door but the command line, whose runs write files, stands on it: the endpoints /v1/dna/* of carbon serve,
-// libcarbon, and plugins. A door reads settings and inputs in its own form, and lets the engine compute.
+// src/verbs/: the verbs, for every door but the command line, whose runs write files: settings and inputs
+// come in, requests to the model are made of them, and arrays of their results go out.
+//
+// The doors are the endpoints /v1/dna/* of carbon serve, libcarbon, carbon mcp and plugins. A door reads
+// settings and inputs in its own form, and lets the engine compute.
 #pragma once
 
 #include <cstdint>

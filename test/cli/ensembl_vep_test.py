@@ -3,7 +3,7 @@
 Debian has no Ensembl VEP. test/ensembl_vep runs the plugin as VEP runs it, with a stand-in for Ensembl's class that reads
 tables; the tables are read by the real module Bio::DB::HTS::Tabix and by the real program tabix. $CARBON_ENSEMBL_PERL names
 folders of Ensembl's own Perl modules (separated by colons), which then take the place of the stand-in."""
-# Left out while unchanged: packaging/ensembl-vep test/ensembl_vep src/formats/table_output.cpp
+# Left out while unchanged: packaging/ensembl-vep test/ensembl_vep src/formats/vcf_output.cpp
 
 import os
 import random

@@ -2,7 +2,6 @@
 // the header; zeros for the tensors follow.
 #include "src/model/gguf.hpp"
 
-#include "src/model/gguf_config.hpp"
 #include "src/model/gguf_model.hpp"
 #include "test/fuzz/harness.hpp"
 #include "tokenizer/bpe.hpp"

@@ -1,9 +1,8 @@
 // The scales of labels: their names, joined by commas, and the JSON that has the scales.
-#include "src/pooling/label_scale.hpp"
+#include "src/pooling/label_values.hpp"
 
 #include <cmath>
 
-#include "src/pooling/label_values.hpp"
 #include "test/fuzz/harness.hpp"
 
 namespace carbon::fuzz {

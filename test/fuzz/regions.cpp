@@ -1,8 +1,8 @@
 // Regions as options and in files, and the files that map names of contigs. An input is a text, as of -r, and
 // a file.
+#include "src/formats/regions.hpp"
 #include "src/formats/contig_names.hpp"
-#include "src/formats/fasta_regions.hpp"
-#include "src/formats/vcf_regions.hpp"
+#include "src/formats/sequence_inputs.hpp"
 #include "src/scan/pieces.hpp"
 #include "test/fuzz/harness.hpp"
 

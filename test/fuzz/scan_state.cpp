@@ -1,7 +1,6 @@
 // OUTPUT.partial of carbon scan and the state beside it, from which a scan is resumed.
-#include "src/scan/histogram.hpp"
 #include "src/scan/pieces.hpp"
-#include "src/scan/resume.hpp"
+#include "src/scan/recorder.hpp"
 #include "test/fuzz/harness.hpp"
 
 namespace carbon::fuzz {

@@ -1,6 +1,6 @@
 // The text of a sequence with its metadata tags, for all families: tags, DNA regions, single tokens and
 // letters. The last lines of an input are names of a species and of a gene type.
-#include "src/model/kmer_vocabulary.hpp"
+#include "src/model/vocabulary_files.hpp"
 #include "test/fuzz/harness.hpp"
 #include "tokenizer/hybrid.hpp"
 #include "tokenizer/metadata_tags.hpp"

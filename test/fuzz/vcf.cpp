@@ -4,7 +4,6 @@
 #include <cmath>
 #include <iterator>
 
-#include "src/vep/neighbours.hpp"
 #include "src/vep/output.hpp"
 #include "src/vep/planner.hpp"
 #include "test/fuzz/harness.hpp"

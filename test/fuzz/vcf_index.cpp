@@ -1,8 +1,8 @@
 // The index (.csi or .tbi) of a file of records, which is always the same and is read as VCF and as a table.
 // The input is the index before it is compressed.
 #include "src/formats/indexed_table.hpp"
+#include "src/formats/regions.hpp"
 #include "src/formats/vcf.hpp"
-#include "src/formats/vcf_regions.hpp"
 #include "test/fuzz/harness.hpp"
 
 namespace carbon::fuzz {

@@ -6,8 +6,8 @@
 #include <limits>
 #include <string>
 
-#include "src/base/cpus.hpp"
-#include "src/base/thread_pool.hpp"
+#include "src/base/system.hpp"
+#include "src/base/threads.hpp"
 
 namespace carbon::reference {
 namespace {

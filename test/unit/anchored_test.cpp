@@ -1,5 +1,5 @@
 // The anchored recipe: where its windows lie, and that sharing them changes no bit.
-#include "src/vep/recipes/anchored.hpp"
+#include "src/vep/recipes/recipes.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,9 +10,9 @@
 #include <random>
 
 #include "src/marginals/base_scores.hpp"
-#include "src/vep/normalise.hpp"
 #include "src/vep/shared_window.hpp"
 #include "src/vep/site_planner.hpp"
+#include "src/vep/variant.hpp"
 #include "test/unit/test_engine.hpp"
 
 using namespace carbon;

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "src/api/call.hpp"
-#include "src/api/log_queue.hpp"
+#include "src/api/handles.hpp"
 #include "test/unit/api_calls.hpp"
 #include "test/unit/genome_files.hpp"
 #include "test/unit/serve_running.hpp"

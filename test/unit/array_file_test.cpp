@@ -1,5 +1,5 @@
 // Matrices as npy and safetensors files, and rounding to half precision.
-#include "src/formats/array_file.hpp"
+#include "src/formats/matrix_output.hpp"
 
 #include <doctest/doctest.h>
 

@@ -11,7 +11,7 @@
 
 #include "kernels/cpu/cpu_limits.hpp"
 #include "src/base/error.hpp"
-#include "src/base/memory.hpp"
+#include "src/base/system.hpp"
 #include "src/bench/report.hpp"
 #include "src/bench/run.hpp"
 #include "src/model/synthetic.hpp"
@@ -68,7 +68,7 @@ TEST_CASE("the work of a forward pass is that of its tokens, one by one") {
   const double weights = 3 * (2 * 8 * 16 + 2 * 8 * 8 + 3 * 8 * 16) + 4096 * 8;
   CHECK(read_parameters(config) == weights);
   const std::vector<WorkChunk> two = {{4, 2, 1}, {0, 3, 3}};
-  const Work work = forward_work(config, {2, 4}, two);
+  const PassWork work = forward_work(config, {2, 4}, two);
   CHECK(work.bytes == 2 * weights + 4 * (6 + 3) * 3 * 2 * 8);
   CHECK(work.flops == counted(config, two[0]) + counted(config, two[1]));
 }
@@ -86,7 +86,7 @@ TEST_CASE("requests are counted with those that continue them") {
     alternative->tokens.resize(3);
     requests.push_back(alternative);
   }
-  const Work work = requests_work(config, {}, requests);
+  const PassWork work = requests_work(config, {}, requests);
   CHECK(work.flops == counted(config, {0, 10, 4}) + 2 * counted(config, {7, 3, 3}));
 }
 

@@ -15,10 +15,9 @@
 #include <vector>
 
 #include "src/base/error.hpp"
-#include "tokenizer/added_tokens.hpp"
 #include "tokenizer/bpe.hpp"
+#include "tokenizer/bpe_files.hpp"
 #include "tokenizer/hybrid.hpp"
-#include "tokenizer/pretokenizer.hpp"
 #include "tokenizer/unicode.hpp"
 
 using namespace carbon;

@@ -1,5 +1,5 @@
 // The memory domains of this process, in made-up folders of /sys.
-#include "src/base/cpus.hpp"
+#include "src/base/system.hpp"
 
 #include <doctest/doctest.h>
 #include <sched.h>

@@ -1,5 +1,5 @@
 // The choice of how many 6-mers to draft, on made-up acceptances and costs.
-#include "src/engine/draft_policy.hpp"
+#include "src/engine/drafter.hpp"
 
 #include <doctest/doctest.h>
 

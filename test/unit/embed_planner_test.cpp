@@ -7,7 +7,7 @@
 #include <random>
 
 #include "src/embed/run.hpp"
-#include "src/formats/array_file.hpp"
+#include "src/formats/matrix_output.hpp"
 #include "test/unit/genome_files.hpp"
 #include "test/unit/test_engine.hpp"
 

@@ -13,7 +13,6 @@
 
 #include "src/base/letters.hpp"
 #include "src/base/numbers.hpp"
-#include "src/base/own_environment.hpp"
 #include "src/base/threads.hpp"
 
 using namespace carbon;

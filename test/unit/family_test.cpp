@@ -6,7 +6,7 @@
 #include "src/embed/planner.hpp"
 #include "src/generate/prompt.hpp"
 #include "src/model/config.hpp"
-#include "src/model/kmer_vocabulary.hpp"
+#include "src/model/vocabulary_files.hpp"
 #include "src/score/planner.hpp"
 #include "src/vep/recipe.hpp"
 #include "test/unit/model_fixture.hpp"

@@ -3,8 +3,7 @@
 #include <doctest/doctest.h>
 #include <htslib/tbx.h>
 
-#include "src/formats/table_output.hpp"
-#include "src/formats/vcf_text_writer.hpp"
+#include "src/formats/vcf.hpp"
 #include "test/unit/genome_files.hpp"
 
 using namespace carbon;

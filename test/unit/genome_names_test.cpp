@@ -5,8 +5,8 @@
 #include "src/base/error.hpp"
 #include "src/formats/contig_names.hpp"
 #include "src/formats/contig_spelling.hpp"
-#include "src/formats/fasta_regions.hpp"
 #include "src/formats/gene_models.hpp"
+#include "src/formats/sequence_inputs.hpp"
 #include "test/unit/genome_files.hpp"
 
 using namespace carbon;

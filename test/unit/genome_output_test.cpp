@@ -9,10 +9,10 @@
 
 #include <thread>
 
-#include "src/cli/exit_signals.hpp"
+#include "src/cli/signals.hpp"
 #include "src/cli/stderr_log.hpp"
 #include "src/files/output.hpp"
-#include "src/files/standard_streams.hpp"
+#include "src/files/run_files.hpp"
 #include "src/files/text_input.hpp"
 #include "test/unit/genome_files.hpp"
 

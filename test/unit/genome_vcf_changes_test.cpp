@@ -12,7 +12,6 @@
 #include "src/files/htslib_messages.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/vcf.hpp"
-#include "src/formats/vcf_text_writer.hpp"
 #include "test/unit/genome_records.hpp"
 #include "test/unit/test_log.hpp"
 

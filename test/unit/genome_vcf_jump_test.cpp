@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "src/formats/indexed_table.hpp"
+#include "src/formats/regions.hpp"
 #include "src/formats/vcf.hpp"
-#include "src/formats/vcf_regions.hpp"
 #include "test/unit/genome_records.hpp"
 
 using namespace carbon;

@@ -3,8 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "src/formats/regions.hpp"
 #include "src/formats/vcf.hpp"
-#include "src/formats/vcf_regions.hpp"
 #include "test/unit/genome_files.hpp"
 
 using namespace carbon;

@@ -10,7 +10,7 @@
 #include <limits>
 #include <thread>
 
-#include "src/base/stopwatch.hpp"
+#include "src/base/system.hpp"
 #include "src/formats/vcf.hpp"
 #include "src/formats/vcf_header.hpp"
 #include "test/unit/genome_records.hpp"

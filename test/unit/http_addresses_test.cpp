@@ -1,5 +1,5 @@
 // The addresses of a host, as carbon serve listens on them.
-#include "src/serve/http_addresses.hpp"
+#include "src/serve/http_message.hpp"
 
 #include <doctest/doctest.h>
 

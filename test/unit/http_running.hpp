@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/serve/http_server.hpp"
+#include "src/serve/http.hpp"
 
 class RunningServer {
  public:

@@ -1,6 +1,6 @@
 // The HTTP server, asked over sockets: requests of every form, streams, refusals, and the end.
 
-#include "src/serve/http_server.hpp"
+#include "src/serve/http.hpp"
 
 #include <doctest/doctest.h>
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "src/model/checkpoint.hpp"
-#include "src/model/rope_scaling.hpp"
+#include "src/model/config.hpp"
 #include "src/model/work.hpp"
 #include "test/unit/model_fixture.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "src/model/model_places.hpp"
+#include "src/model/model_files.hpp"
 #include "test/unit/model_fixture.hpp"
 
 using namespace model_test;

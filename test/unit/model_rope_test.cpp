@@ -1,6 +1,6 @@
 // Rope scaling that a user asks for: what it accepts, what it makes of a configuration, and what is known of
 // the published models.
-#include "src/model/rope_scaling.hpp"
+#include "src/model/config.hpp"
 
 #include <doctest/doctest.h>
 

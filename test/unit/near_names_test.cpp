@@ -1,5 +1,5 @@
 // Similar names.
-#include "src/base/near_names.hpp"
+#include "src/base/words.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // The normal form of alleles: all spellings of a variant have it, and it spells the same variant.
-#include "src/vep/normalise.hpp"
+#include "src/vep/variant.hpp"
 
 #include <doctest/doctest.h>
 

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "kernels/cuda/mma_plan.hpp"
-#include "src/bench/work.hpp"
+#include "src/bench/tests.hpp"
 #include "src/engine/loaded_model.hpp"
 #include "src/model/synthetic.hpp"
-#include "src/scan/grid.hpp"
-#include "src/score/windows.hpp"
-#include "src/vep/recipes/anchored.hpp"
+#include "src/scan/planner.hpp"
+#include "src/score/planner.hpp"
+#include "src/vep/recipes/recipes.hpp"
 #include "src/vep/variant_scores.hpp"
 #include "test/unit/alleles.hpp"
 

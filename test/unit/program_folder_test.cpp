@@ -1,5 +1,5 @@
 // Where the program lies, by what the kernel or a launcher says. The program is that of the unit tests.
-#include "src/base/program_folder.hpp"
+#include "src/base/installed.hpp"
 
 #include <doctest/doctest.h>
 

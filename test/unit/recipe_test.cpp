@@ -6,9 +6,8 @@
 
 #include "src/base/error.hpp"
 #include "src/formats/carbon_scores.hpp"
-#include "src/score/windows.hpp"
-#include "src/vep/recipes/centered.hpp"
-#include "src/vep/recipes/next_token.hpp"
+#include "src/score/planner.hpp"
+#include "src/vep/recipes/recipes.hpp"
 #include "test/unit/alleles.hpp"
 #include "tokenizer/kmer.hpp"
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/error.hpp"
-#include "src/report/drawing/logo.hpp"
+#include "src/report/drawing/sequence_figures.hpp"
 #include "src/report/sections/bases.hpp"
 #include "src/report/sections/ranking.hpp"
 #include "src/report/sources/bases.hpp"

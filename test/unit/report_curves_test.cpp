@@ -7,7 +7,7 @@
 #include <random>
 
 #include "src/base/error.hpp"
-#include "src/report/sections/agreement.hpp"
+#include "src/report/sections/comparison.hpp"
 #include "src/report/sections/labels.hpp"
 #include "src/report/sections/sections.hpp"
 #include "src/report/sources/concordance.hpp"

@@ -11,10 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "src/report/drawing/heatmap.hpp"
-#include "src/report/drawing/logo.hpp"
 #include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/theme.hpp"
+#include "src/report/drawing/sequence_figures.hpp"
+#include "src/report/drawing/svg.hpp"
 #include "src/report/drawing/track.hpp"
 #include "test/unit/genome_files.hpp"
 

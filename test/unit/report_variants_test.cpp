@@ -13,8 +13,8 @@
 #include "src/base/error.hpp"
 #include "src/report/sections/distributions.hpp"
 #include "src/report/sections/ranking.hpp"
-#include "src/report/sources/consequences.hpp"
-#include "src/report/sources/header.hpp"
+#include "src/report/sources/input.hpp"
+#include "src/report/sources/variants.hpp"
 
 using namespace carbon;
 

@@ -11,7 +11,6 @@
 #include <set>
 
 #include "src/base/error.hpp"
-#include "src/base/exact_math.hpp"
 #include "src/base/random.hpp"
 #include "tokenizer/kmer.hpp"
 

@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include "src/base/error.hpp"
-#include "src/scan/grid.hpp"
 #include "src/scan/pieces.hpp"
 #include "src/scan/planner.hpp"
 

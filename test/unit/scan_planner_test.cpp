@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "src/formats/fasta.hpp"
-#include "src/scan/alternatives.hpp"
 #include "src/scan/assembler.hpp"
+#include "src/scan/output.hpp"
 #include "src/scan/run.hpp"
 #include "test/unit/genome_files.hpp"
 #include "test/unit/test_engine.hpp"

@@ -10,7 +10,6 @@
 
 #include "src/base/numbers.hpp"
 #include "src/score/assembler.hpp"
-#include "src/score/collector.hpp"
 #include "src/score/run.hpp"
 #include "src/score/sequence_scores.hpp"
 #include "test/unit/genome_files.hpp"

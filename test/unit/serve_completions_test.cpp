@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "src/generate/requests.hpp"
-#include "src/sampling/ranks.hpp"
+#include "src/sampling/joint.hpp"
 #include "test/unit/serve_running.hpp"
 #include "test/unit/test_engine.hpp"
 

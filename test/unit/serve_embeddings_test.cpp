@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "src/embed/planner.hpp"
-#include "src/model/metadata.hpp"
+#include "src/model/model_use.hpp"
 #include "src/serve/endpoints.hpp"
 #include "test/unit/serve_running.hpp"
 #include "test/unit/test_engine.hpp"

@@ -1,6 +1,6 @@
 // The files of the web page that are part of the program.
 
-#include "src/serve/page.hpp"
+#include "src/serve/endpoints.hpp"
 
 #include <doctest/doctest.h>
 

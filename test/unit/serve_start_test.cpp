@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "src/base/error.hpp"
-#include "src/serve/http_client.hpp"
+#include "src/serve/http.hpp"
 #include "src/serve/run.hpp"
 #include "test/unit/generated_checkpoint.hpp"
 #include "test/unit/test_log.hpp"

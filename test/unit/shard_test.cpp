@@ -1,5 +1,5 @@
 // Shares of records: every record in one of them, in order.
-#include "src/vep/shard.hpp"
+#include "src/vep/options.hpp"
 
 #include <doctest/doctest.h>
 

@@ -12,7 +12,6 @@
 #include "src/statistics/allele_type.hpp"
 #include "src/statistics/curves.hpp"
 #include "src/statistics/label.hpp"
-#include "src/statistics/rank_type.hpp"
 #include "src/statistics/ranking.hpp"
 #include "src/statistics/split_mix.hpp"
 

@@ -1,6 +1,6 @@
 // Signals as wishes to stop, in child processes.
 
-#include "src/cli/stop_signals.hpp"
+#include "src/cli/signals.hpp"
 
 #include <doctest/doctest.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // The pool of threads: each piece once, whatever else happens.
-#include "src/base/thread_pool.hpp"
+#include "src/base/threads.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "src/base/error.hpp"
+#include "tokenizer/bpe.hpp"
 #include "tokenizer/hybrid.hpp"
 #include "tokenizer/kmer.hpp"
-#include "tokenizer/pretokenizer.hpp"
 #include "tokenizer/unicode.hpp"
 
 using namespace carbon;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "src/base/error.hpp"
-#include "src/vep/histogram.hpp"
+#include "src/vep/output.hpp"
 #include "test/unit/genome_files.hpp"
 
 using namespace carbon;

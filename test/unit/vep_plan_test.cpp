@@ -8,8 +8,7 @@
 #include <random>
 
 #include "src/marginals/base_scores.hpp"
-#include "src/vep/recipes/centered.hpp"
-#include "src/vep/recipes/next_token.hpp"
+#include "src/vep/recipes/recipes.hpp"
 #include "test/unit/alleles.hpp"
 #include "test/unit/test_engine.hpp"
 

@@ -4,12 +4,11 @@
 #include <iostream>
 #include <set>
 
-#include "src/base/lists.hpp"
+#include "src/base/words.hpp"
 #include "src/cli/commands.hpp"
 #include "src/serve/endpoints.hpp"
 #include "src/serve/verb_work.hpp"
 #include "src/verbs/fields.hpp"
-#include "src/verbs/schema.hpp"
 #include "test/unit/api_calls.hpp"
 #include "test/unit/generated_checkpoint.hpp"
 #include "test/unit/genome_files.hpp"

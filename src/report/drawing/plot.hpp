@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/base/counts.hpp"
+#include "src/base/words.hpp"
 #include "src/report/drawing/document.hpp"
 #include "src/report/drawing/svg.hpp"
 

@@ -1,5 +1,8 @@
-// Writes SVG: numbers, text that cannot break out of its element, the elements that figures are made of, and
-// the shapes of points.
+// src/report/drawing/: what the figures of a report are drawn with: numbers come in, and SVG, or the parts
+// of a document, go out. Knows no file.
+//
+// Here is SVG itself: numbers, text that cannot break out of its element, the elements that figures are
+// made of, their colours, and the shapes of points.
 //
 // Coordinates are pixels of CSS (96 per inch), counted from the top left. Knows no data.
 #pragma once

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "src/base/cpus.hpp"
 #include "src/base/error.hpp"
 #include "src/base/random.hpp"
-#include "src/base/thread_pool.hpp"
+#include "src/base/system.hpp"
+#include "src/base/threads.hpp"
 #include "src/report/sources/embeddings.hpp"
 
 namespace carbon {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "src/base/counts.hpp"
+#include "src/base/words.hpp"
 #include "src/formats/contig_spelling.hpp"
 #include "src/report/drawing/plot.hpp"
 #include "src/report/drawing/svg.hpp"

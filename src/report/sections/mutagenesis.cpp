@@ -6,8 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "src/base/counts.hpp"
 #include "src/base/numbers.hpp"
+#include "src/base/words.hpp"
 #include "src/report/drawing/plot.hpp"
 #include "src/report/drawing/sequence_figures.hpp"
 #include "src/report/drawing/svg.hpp"

@@ -1,4 +1,7 @@
-// The sections of a report: a function for each kind of file, which reads it and draws it.
+// src/report/sections/: what a report consists of: the data of a file of one kind come in, and a section
+// with figures and tables goes out.
+//
+// Here is a function for each kind of file, which reads it and draws it.
 //
 // `name` is the beginning of the names of section and figures, made of letters, digits and _.
 #pragma once

@@ -6,10 +6,10 @@
 #include <optional>
 #include <set>
 
-#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/base/numbers.hpp"
+#include "src/base/words.hpp"
 #include "src/formats/carbon_scores.hpp"
 
 namespace carbon {

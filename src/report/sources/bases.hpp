@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/formats/vcf_regions.hpp"
+#include "src/formats/regions.hpp"
 #include "src/report/sources/input.hpp"
 #include "src/report/sources/options.hpp"
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "src/base/error.hpp"
-#include "src/base/lists.hpp"
+#include "src/base/words.hpp"
 #include "src/formats/contig_spelling.hpp"
 #include "src/formats/gene_models.hpp"
 

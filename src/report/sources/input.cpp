@@ -5,12 +5,12 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
-#include "src/base/lists.hpp"
 #include "src/base/numbers.hpp"
+#include "src/base/words.hpp"
 #include "src/files/output.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/matrix_output.hpp"
-#include "src/model/model_places.hpp"
+#include "src/model/model_files.hpp"
 
 namespace carbon {
 namespace {

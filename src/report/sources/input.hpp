@@ -1,6 +1,9 @@
-// What the files of a report are read through, whatever their kind: which kind a file is, by its first bytes
-// and lines, never by its name alone; tables with tabs between their columns, line by line (variants, bases,
-// embeddings and their names, groups, GFF3); and what a header says of how its file was made.
+// src/report/sources/: what a report reads: a file comes in, whose kind its first bytes say and never its
+// name alone, and the data of its section go out. Knows no picture.
+//
+// Here is what all are read through, whatever their kind: tables with tabs between their columns, line by
+// line (variants, bases, embeddings and their names, groups, GFF3), and what a header says of how its file
+// was made.
 #pragma once
 
 #include <cstdint>

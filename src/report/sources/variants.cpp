@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "src/base/counts.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/base/numbers.hpp"
+#include "src/base/words.hpp"
 #include "src/formats/carbon_scores.hpp"
 #include "src/formats/vcf.hpp"
 #include "src/report/sources/input.hpp"

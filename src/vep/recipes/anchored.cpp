@@ -4,7 +4,7 @@
 #include <deque>
 
 #include "src/base/error.hpp"
-#include "src/base/lists.hpp"
+#include "src/base/words.hpp"
 #include "src/vep/shared_window.hpp"
 #include "src/vep/variant.hpp"
 #include "tokenizer/kmer.hpp"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "src/base/error.hpp"
-#include "src/base/lists.hpp"
+#include "src/base/words.hpp"
 
 namespace carbon {
 namespace {
