@@ -1,6 +1,6 @@
 """A Python with the packages of notebooks, for tests of carbon_dna beside them: the one that CARBON_NOTEBOOK names, else this one.
 
-Not a test.
+Not a test. The tests say what they need of it; all of that but ruff and torch are packages of Debian.
 """
 
 import os

@@ -1,7 +1,7 @@
 """Writes small valid inputs for every fuzz target: python3 test/fuzz/seeds.py FOLDER makes FOLDER/TARGET/NAME.
 
-They are what libFuzzer begins to change. The files of one input stand between lines "@@@@" (harness.hpp). Needs no package
-beside Python.
+They are what libFuzzer begins to change. A seed should pass all checks of its format, because a change to a valid file gets further
+than random bytes. The files of one input stand between lines "@@@@" (harness.hpp). Needs no package beside Python.
 """
 
 import gzip
