@@ -57,9 +57,6 @@ int run(const CommandLine& line, BenchCommand& command) {
   options.model = command.common.model;
   options.progress = command.common.progress;
   run_bench(options);
-  const bool in_file = options.json && options.output != "-";
-  program_log().info("bench", "a picture of this: carbon report " + (in_file ? options.output : "FILE") +
-                                  " -o report.html" + (in_file ? "" : ", with --json -o FILE"));
   return 0;
 }
 

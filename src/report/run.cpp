@@ -170,8 +170,6 @@ MakeSection maker_of(InputKind kind) {
       return scan_section;
     case InputKind::concordance:
       return concordance_section;
-    case InputKind::bench:
-      return bench_section;
     case InputKind::embedding_table:
     case InputKind::embedding_array:
       return embedding_section;

@@ -15,27 +15,25 @@ from harness import Skip, case, command, expect, expect_close, expect_equal, fre
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 MARKDOWN = "**b** _i_ `c` [l](javascript:alert(3)) &lt;script&gt;alert(4)&lt;/script&gt;"
 TYPES = ("bargraph", "linegraph", "scatter", "heatmap", "table", "box")
-_bench = []
 
 
-def bench_document():
-    if not _bench:
-        _bench.append(json.loads(ok("bench", "-q", "-m", model(), "-p", "20", "-n", "2", "-b", "1", "--batch-tokens", "50", "--rounds", "1",
-                                    "--json", timeout=600).text))
-    return json.loads(json.dumps(_bench[0]))
+def concordance(strata):
+    """The JSON of +concord, with bars for each stratum."""
+    line = dict.fromkeys("alleles n only_a only_b missing_a missing_b missing_both".split(), 3)
+    line.update(dict.fromkeys("pearson spearman mean_abs_diff max_abs_diff overlap_1 overlap_5".split(), 0.5), name="all")
+    rows = [dict(line, name=name, pearson=0.1 * (i + 1)) for i, name in enumerate(strata)]
+    return json.dumps({"a": {"file": "a.vcf", "tag": "A"}, "b": {"file": "a.vcf", "tag": "B"}, "all": line, "by": "type", "strata": rows,
+                       "bounds": []})
 
 
 def write_files(evil):
-    """A folder with the files of MultiQC for embeddings with groups and a bench."""
+    """A folder with the files of MultiQC for embeddings with groups and a concordance with strata."""
     folder = fresh()
-    document = bench_document()
     # MultiQC would shorten these as if they were names of files.
-    names, group, column = ["sample%d.fa" % i for i in range(30)], "b/a.fastq.gz", "kind"
+    names, group, column, strata = ["sample%d.fa" % i for i in range(30)], "b/a.fastq.gz", "kind", ["snv", "b/a.fa"]
     if evil:
-        document["tests"][0]["test"] = EVIL
-        document["limits"][MARKDOWN] = dict(document["limits"]["read"])
-        names[0], names[1], group, column = EVIL, MARKDOWN, MARKDOWN, EVIL
-    bench = write(folder, "bench.json", json.dumps(document))
+        names[0], names[1], group, column, strata = EVIL, MARKDOWN, MARKDOWN, EVIL, [EVIL, MARKDOWN]
+    bars = write(folder, "c.json", concordance(strata))
     np.save(os.path.join(folder, "e.npy"), np.random.default_rng(1).normal(size=(30, 6)).astype("f4"))
     write(folder, "e.names.tsv", "#name\tfirst_row\trows\n" + "".join("%s\t%d\t1\n" % (n, i) for i, n in enumerate(names)))
     table = write(folder, "g.tsv", "name\t%s\n" % column + "".join("%s\t%s\n" % (n, group if i % 3 else "other one")
@@ -45,7 +43,7 @@ def write_files(evil):
         os.rename(os.path.join(folder, "e.npy"), title)
         os.rename(os.path.join(folder, "e.names.tsv"), title[:-4] + ".names.tsv")
     out = os.path.join(folder, "mqc")
-    ok("report", bench, title if evil else os.path.join(folder, "e.npy"), "--groups", table, "--colour", column, "--multiqc", out,
+    ok("report", bars, title if evil else os.path.join(folder, "e.npy"), "--groups", table, "--colour", column, "--multiqc", out,
        "-o", os.path.join(folder, "r.html"))
     return out
 
@@ -109,8 +107,7 @@ def numbers_in(value):
 def files_have_the_form_of_custom_content():
     for evil in (False, True):
         plots = plots_of(write_files(evil))
-        expect_equal(sorted(plots), ["carbon_%s_mqc.json" % n for n in ("bench_arithmetic", "bench_memory", "bench_share", "bench_speed",
-                                                                        "e_pc1_pc2", "e_pc3_pc4", "e_scree")], "files")
+        expect_equal(sorted(plots), ["carbon_%s_mqc.json" % n for n in ("c_correlations", "e_pc1_pc2", "e_pc3_pc4", "e_scree")], "files")
         ids = []
         for name, plot in plots.items():
             expect_equal(name, plot["id"] + "_mqc.json", "id")
@@ -190,7 +187,7 @@ def multiqc_shows_the_same_numbers():
 def names_do_no_harm_in_multiqc():
     plain, _ = multiqc(write_files(False))
     evil, document = multiqc(write_files(True))
-    expect_equal(len(document["report_plot_data"]), 7, "plots")
+    expect_equal(len(document["report_plot_data"]), 4, "plots")
     before, after = Page(plain), Page(evil)
     expect_equal(len(after.scripts), len(before.scripts), "elements of script")
     for tag, attributes in after.elements:

@@ -473,6 +473,10 @@ def errors():
         ("t.tsv", table + "1\t5\t.\tA\tC\t-1x\t.\n", [], ["t.tsv:3", "'-1x'"]),
         ("t.tsv", table + "1\t5\t.\tA\tC\tinf\t.\n", [], ["t.tsv:3", "'inf'"]),
         ("t.tsv", table + "1\t5\t.\tA\tC\t-1\t.", [], ["t.tsv:3", "no newline"]),
+        ("b.json", '{"a": 1}', [], ["b.json: this JSON is of none of the known commands; a report draws VCF", "the JSON of +concord"]),
+        # That of carbon bench, which is not drawn.
+        ("b.json", '{"carbon": "1", "limits": {"read": {"unit": "bytes/s"}}, "tests": [{"test": "vep"}]}', [],
+         ["b.json: this JSON is of none of the known commands; a report draws VCF", "the JSON of +concord"]),
     ]
     for name, text, options, words in cases:
         path = write(where, name, text)

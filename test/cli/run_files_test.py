@@ -328,12 +328,11 @@ def a_report_reads_every_kind_from_a_pipe():
     directory = workplace()
     for name, arguments in (("bases.tsv", ("score", "-m", "model", "-O", "tsv", "ref.fa")), ("rows.tsv", ("embed", "-m", "model", "ref.fa")),
                             ("scan.tsv", ("scan", "-m", "model", "-f", "ref.fa", "-r", "c1:1-90")),
-                            ("vep.tsv", ("vep", "-m", "model", "-w", "96", "-f", "ref.fa", "-O", "t", "in.vcf")),
-                            ("bench.json", ("bench", "-m", "model", "--tests", "score", "--rounds", "1", "--json"))):
+                            ("vep.tsv", ("vep", "-m", "model", "-w", "96", "-f", "ref.fa", "-O", "t", "in.vcf"))):
         ok(*arguments, "-o", name, cwd=directory)
     ok("+concord", "scored.vcf", "other.vcf", "--", "--tags", "CARBON_LLR", "--bootstrap", "0", "--json", "two.json", cwd=directory)
     options = ["report", "--no-version"]
-    for name in ("scored.vcf", "bases.tsv", "rows.tsv", "scan.tsv", "vep.tsv", "bench.json", "two.json"):
+    for name in ("scored.vcf", "bases.tsv", "rows.tsv", "scan.tsv", "vep.tsv", "two.json"):
         same_as_files([name], [*options, name], directory)
     for name in ("bases.tsv", "two.json"):
         page = ok(*options, "-", cwd=directory, stdin=read(os.path.join(directory, name))).text

@@ -412,5 +412,15 @@ def settings_that_are_wrong_are_refused(snakemake):
         expect(words in result.err + result.text, "no word of %r" % words, result)
 
 
+@each_snakemake
+def without_variants_there_is_no_page(snakemake):
+    d = fresh()
+    made_up(d, "--tables")
+    write(d, "my.yaml", "models: [%s]\ntasks: {niah: {kind: niah, data: made_up/niah.tsv}}\n" % TINY)
+    result = snakemake(d, "-n", "-s", os.path.join(BENCHMARK, "Snakefile"), "--configfile", "my.yaml")
+    said = result.err + result.text
+    expect("results/benchmark.json" in said and "report.html" not in said, "what is planned", result)
+
+
 if __name__ == "__main__":
     main()

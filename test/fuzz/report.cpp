@@ -1,5 +1,5 @@
-// The files that carbon report draws, with the files beside them: a table of scores, VCF, JSON of +concord
-// and bench, or embeddings; GFF3; the names of embeddings.
+// The files that carbon report draws, with the files beside them: a table of scores, VCF, JSON of +concord,
+// or embeddings; GFF3; the names of embeddings.
 #include "src/report/run.hpp"
 #include "test/fuzz/harness.hpp"
 

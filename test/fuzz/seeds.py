@@ -511,12 +511,6 @@ def report_seeds():
     yield "concord", files(compact({"a": {"file": "a.vcf", "tag": "A"}, "b": {"file": "b.vcf", "tag": "B"}, "all": values,
                                     "by": "type", "strata": [{**values, "name": "snv"}],
                                     "bounds": [{"option": "min-n", "bound": 3, "value": 3, "met": True}]}))
-    spread = {"median": 2, "min": 1, "max": 3}
-    yield "bench", files(compact(
-        {"carbon": "1", "model": "m", "parameters": 1000, "dtype": "bf16", "device": "cpu", "cpu": "x", "threads": 2,
-         "load_seconds": 1, "rounds": 3, "limits": {"read": {"unit": "bytes/s", **spread}},
-         "tests": [{"test": "prefill", "seconds": spread, "tokens_per_s": spread, "bases_per_s": spread, "of_limit": spread,
-                    "limit": "reading"}]}))
 
 
 def library_seeds():

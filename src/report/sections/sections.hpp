@@ -22,7 +22,6 @@ Section mutagenesis_section(const std::string& name, const std::string& path, co
 Section base_score_section(const std::string& name, const std::string& path, const ReportOptions& options);
 Section scan_section(const std::string& name, const std::string& path, const ReportOptions& options);
 Section concordance_section(const std::string& name, const std::string& path, const ReportOptions& options);
-Section bench_section(const std::string& name, const std::string& path, const ReportOptions& options);
 Section embedding_section(const std::string& name, const std::string& path, const ReportOptions& options);
 
 }  // namespace carbon

@@ -22,8 +22,7 @@ constexpr size_t kBeginning = 1 << 16;  // enough of a file to know JSON by its 
       "input_kind",
       (path == "-" ? "standard input" : path) + ": " + seen +
           "; a report draws VCF and BCF with scores, the tables of vep -O t, score -O tsv, scan, embed and "
-          "+mutagenesis --matrix, embeddings in .npy and .safetensors, and the JSON of bench and "
-          "+concord");
+          "+mutagenesis --matrix, embeddings in .npy and .safetensors, and the JSON of +concord");
 }
 
 // The first line that does not begin with ##; "" if there is none. A line with a command can be long.
@@ -39,7 +38,6 @@ bool has_key(std::string_view text, std::string_view key) {
 }
 
 InputKind json_kind(const std::string& path, std::string_view text) {
-  if (has_key(text, "tests") || has_key(text, "limits")) return InputKind::bench;
   if (has_key(text, "strata") || has_key(text, "pearson")) return InputKind::concordance;
   refuse(path, "this JSON is of none of the known commands");
 }

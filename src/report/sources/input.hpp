@@ -26,7 +26,6 @@ enum class InputKind {
   base_scores,      // score -O tsv
   scan,             // the table of scan
   concordance,      // the JSON of +concord
-  bench,            // bench --json
   embedding_table,  // embed -O tsv
   embedding_array   // embed -O npy or safetensors, with its .names.tsv
 };

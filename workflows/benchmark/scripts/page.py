@@ -1,5 +1,5 @@
-"""page.py BOOTSTRAP SEED BENCHMARK.json OUT.html TASK/RECIPE.vcf.gz... [BENCH.json]: the page of carbon report on all scores, with the
-table of all tasks and recipes at its beginning."""
+"""page.py BOOTSTRAP SEED BENCHMARK.json OUT.html TASK/RECIPE.vcf.gz...: the page of carbon report on all scores, with the table of
+all tasks and recipes at its beginning."""
 
 import html
 import json
@@ -35,8 +35,8 @@ def report(bootstrap, seed, files):
         for path in files:
             links.append(os.path.join(folder, ".".join(path.split("/")[-2:])))
             os.symlink(os.path.abspath(path), links[-1])
-        label = ["--label", "LABEL", "--bootstrap", bootstrap, "--seed", seed] if files[0].endswith(".vcf.gz") else []
-        command = ["carbon", "report", "--no-version", "--title", "carbon benchmark", *label, *links]
+        command = ["carbon", "report", "--no-version", "--title", "carbon benchmark", "--label", "LABEL", "--bootstrap", bootstrap,
+                   "--seed", seed, *links]
         return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
