@@ -11,11 +11,11 @@ namespace {
 
 void check_layer(int layer, size_t layers) {
   if (layer == kFinalNorm || (layer >= 1 && static_cast<size_t>(layer) <= layers)) return;
-  throw Error("embed",
-              "there is no layer " + std::to_string(layer) + ": the model has " + std::to_string(layers) +
-                  " layers; expected 1 to " + std::to_string(layers) +
-                  ", or -1 for the state after the final norm",
-              {"set it with {--layer}"});
+  throw SettingError("embed", "layer",
+                     "there is no layer " + std::to_string(layer) + ": the model has " +
+                         std::to_string(layers) + " layers; expected 1 to " + std::to_string(layers) +
+                         ", or -1 for the state after the final norm",
+                     {"set it with {--layer}"});
 }
 
 // Returns the rows of a sequence: those of one strand, or the mean of both strands.

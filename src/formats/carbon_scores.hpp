@@ -92,7 +92,7 @@ class CarbonModels {
   void add(std::string_view line) {
     std::string id = header_field(header_fields(line), "ID");
     if (id.empty() || is_label_tag(id)) return;
-    if (line.starts_with("##carbon_combine=")) return high_.push_back(std::move(id));
+    if (line.starts_with(std::string("##") + kCombineKey + "=")) return high_.push_back(std::move(id));
     // Programs before 0.3 named the prefix of vep's tags instead of each tag.
     const bool is_tag = score_prefix(id) != id || line.starts_with("##carbon_scanModel=");
     (is_tag ? tags_ : prefixes_).push_back(std::move(id));

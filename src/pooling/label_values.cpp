@@ -120,7 +120,7 @@ void check_distinct(const std::vector<std::string>& names, const std::vector<std
 
 void set_labels(const std::vector<std::string>& names, LabelSettings& settings) {
   const auto empty = [](const std::string& name) { return name.empty(); };
-  if (names.empty() || std::any_of(names.begin(), names.end(), empty))
+  if (std::any_of(names.begin(), names.end(), empty))
     throw SettingError("labels", "labels",
                        "labels '" + printable(joined(names, ",")) +
                            "': expected names joined by commas, none of them empty");

@@ -317,8 +317,9 @@ void run_scan(Engine& engine, ScanOptions options) {
   ScanRecorder recorder(*files.output, files.partial.get(), mark,
                         files.histogram ? &files.histogram->counts : nullptr);
   scan_pieces(engine, options, planner, fasta, pieces, total, files, recorder);
-  options.log->message("scan", std::to_string(recorder.scored()) + " of " + std::to_string(total) +
-                                   " bases have values; the others are not A, C, G or T");
+  const bool all = recorder.scored() == static_cast<uint64_t>(total);
+  options.log->message("scan", std::to_string(recorder.scored()) + " of " + count_of(total, "base") +
+                                   (all ? " have values" : " have values; the others are not A, C, G or T"));
 }
 
 }  // namespace carbon

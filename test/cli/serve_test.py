@@ -396,6 +396,7 @@ def what_is_wrong_is_said():
                      {"use_beam_search": False}, {"stream_options": None}, {"seed": None}, {"logprobs": False}):
             server.good(path, {"prompt": "<dna>ACGTAC", "max_tokens": 1, **body})
         refused(server, "/v1/dna/score", {"sequences": ["ACG"], "x": 1}, 400, "x", "not a field", "level, model, probabilities, sequences, strand, stride and window")
+        refused(server, "/v1/dna/embed", {"sequences": ["ACG"], "layer": 2147483646}, 400, "layer", "there is no layer", "set it with layer")
         refused(server, "/v1/dna/variants", {"sequence": "ACG", "variants": [{"pos": 1, "ref": "A", "alt": "C", "alts": "C"}]}, 400, "variants[0].alts",
                 "of variants[0]; the fields are alt", "pos, ref and svlen")
         bounded = {"prompt": "ACG", "length": 12}

@@ -145,6 +145,8 @@ TEST_CASE("labels: their names in tables and tags") {
   CHECK(labels.labels == Texts{"a", "b c", "d"});
   for (const char* wrong : {"", ",", "a,", ",a", "a,,b"})
     CHECK_THROWS_AS(set_list(setting, list, std::string(wrong)), SettingError);
+  set_list(setting, list, Setting::Parts());  // [] in a request
+  CHECK(labels.labels.empty());
   CHECK(tag_labels({"A.b_9", "x-y", "\xc3\xa4\xe2\x82\xac", "p/q"}) == Texts{"A.b_9", "x_y", "__", "p_q"});
   CHECK(contains(message_of([] { tag_labels({"b-c", "b c"}); }), "labels b-c and b c are both b_c"));
   const TempDir dir;
