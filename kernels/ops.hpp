@@ -5,9 +5,9 @@
 // src/transformer is written once against this interface. A backend knows nothing of files, contigs or
 // variants. The only DNA here is that the 4,096 outputs of a head are 6-mers.
 //
-// src/transformer is written once against this interface; kernels/cpu and kernels/cuda implement it. A
-// backend knows nothing of files, contigs or variants. The only DNA here is that the 4,096 outputs of a head
-// are 6-mers.
+// Beside it stand what both implementations need: tensor.hpp (types of numbers, and a matrix in host memory),
+// kmer_pattern.hpp (sets of 6-mers that share letters), draw_math.hpp, and checks.hpp, by which both refuse
+// the same arguments.
 //
 // A row is a token. Shapes are [rows, columns], row-major, and dense unless a leading dimension is given.
 // Buffers of rows are device memory from allocate(), unless a comment says host. They have one of two types:

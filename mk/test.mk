@@ -43,6 +43,7 @@ lint:
 	$(call files,'*.cpp' '*.hpp' '*.h' '*.inl' '*.cu' '*.cuh') | xargs clang-format --dry-run --Werror
 	$(or $(PYTHON),python3) test/check_includes.py
 	$(or $(PYTHON),python3) test/check_bases.py
+	$(or $(PYTHON),python3) test/check_locale.py
 	$(or $(PYTHON),python3) test/check_rooms.py
 	@# nvcc names an unnamed namespace after the folder it runs in, so that no two builds would have the same bytes.
 	! grep -n '^namespace {' kernels/cuda/*.cu
