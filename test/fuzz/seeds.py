@@ -214,7 +214,7 @@ def bpe_seeds():
     merges = [("a", "b"), ("ab", "c"), (letters[32], "a"), ("d", "n"), ("dn", "a")]
     tokens = letters + ["".join(merge) for merge in merges]
     vocab = {token: i for i, token in enumerate(tokens)}
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tokenizer/pretokenizer.hpp")) as source:
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tokenizer/bpe.hpp")) as source:
         regex = source.read().split('R"(', 1)[1].split(')";', 1)[0]
     tokenizer = {"added_tokens": [{"id": len(tokens), "content": "<|endoftext|>", "single_word": False, "lstrip": False,
                                    "rstrip": False, "normalized": False, "special": True},
