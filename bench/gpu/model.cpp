@@ -97,7 +97,7 @@ std::vector<RequestPtr> Model::vep_requests(size_t sites) const {
 }
 
 Work Model::vep_work(size_t sites) const {
-  const carbon::Work work = requests_work(config(), {}, vep_requests(sites));
+  const carbon::PassWork work = requests_work(config(), {}, vep_requests(sites));
   return {work.flops, work.bytes};
 }
 

@@ -1,5 +1,5 @@
 // The options of a run of `carbon vep` (docs/recipes.md, docs/conventions.md), which the command line fills
-// in, and the records that they choose: those of a share of the input (base/shard.hpp).
+// in, and the records that they choose: those of a share of the input (long_run.hpp).
 #pragma once
 
 #include <cstdint>
