@@ -276,7 +276,7 @@ for option, value, words in (("--tags", "X", "tags of scores are named, but no f
 
 @case
 def no_file_needs_groups():
-    path = write(fresh(), "b.json", '{"tests": [], "limits": {}}')
+    path = write(fresh(), "b.json", '{"strata": {}}')
     refused(path, "--groups", "g.tsv", "--colour", "x", words=["a table of groups is named, but no file has embeddings; leave out --groups"])
 
 

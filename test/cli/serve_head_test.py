@@ -28,10 +28,11 @@ def values_are_those_of_predict():
             expect_equal([["%.9g" % value for value in result["values"]] for result in answer["results"]],
                          [["%.9g" % value for value in row] for row in rows.values()], str(fields))
         expect_equal(server.good("/v1/dna/predict", {"sequences": SEQUENCES[:1], "labels": ["a", "b", "c"]})["labels"], ["a", "b", "c"], "names")
+        expect_equal(server.good("/v1/dna/predict", {"sequences": SEQUENCES[:1], "labels": []})["labels"], LABELS, "no names")
         expect_equal(server.get("/v1/models").json["data"][0]["labels"], LABELS, "labels of the model")
         embedded = server.post("/v1/embeddings", {"input": "<dna>" + SEQUENCES[0]})
         expect_equal(embedded.status, 200, "embeddings")
-        for fields, words in (({"sequences": ["ACG"], "pool": "mean"}, "pool"), ({"sequences": ["ACG"], "labels": []}, "labels"),
+        for fields, words in (({"sequences": ["ACG"], "pool": "mean"}, "pool"), ({"sequences": ["ACG"], "labels": ["a", "b", ""]}, "labels"),
                               ({"sequences": ["ACG"], "labels": ["a"]}, "has 3"), ({"sequences": ["ACG"], "label_scale": 5}, "label_scale"),
                               ({"sequences": ["ACG"], "label_scale": {"Hep-G2": {"mean": 1, "std": 1}}}, "K562_scaled"),
                               ({"sequences": ["ACG"], "pool": "last"}, "6-mer"), ({"sequences": ["ACG"], "window": 5}, "window")):
