@@ -130,6 +130,9 @@ int run_plugin_command(int argc, char** argv) {
   options.model = command.common.model;
   options.progress = command.common.progress;
   options.log = &program_log();
+  // A plugin that asks a model, and writes no records, has its table at the end.
+  if ((plugin.uses & (CARBON_USES_MODEL | CARBON_WRITES_RECORDS | CARBON_WRITES_VCF)) == CARBON_USES_MODEL)
+    program_log().set_results_on_stdout(false);
   SignalStop stop;
   options.stop = &stop;
   const std::vector<std::string> unmet = run_plugin(plugin, options);
