@@ -12,14 +12,8 @@
 #include <vector>
 
 #include "kernels/checks.hpp"
-#include "kernels/cpu/cpu_dispatch.hpp"
-#include "kernels/cpu/cpu_heads.hpp"
-#include "kernels/cpu/cpu_kv.hpp"
-#include "kernels/cpu/cpu_memory.hpp"
-#include "kernels/cpu/cpu_plan.hpp"
-#include "kernels/cpu/cpu_rope.hpp"
-#include "kernels/cpu/cpu_tasks.hpp"
-#include "kernels/cpu/cpu_weight.hpp"
+#include "kernels/cpu/cpu_machine.hpp"
+#include "kernels/cpu/cpu_parts.hpp"
 #include "kernels/ops.hpp"
 #include "src/base/error.hpp"
 #include "src/base/threads.hpp"
