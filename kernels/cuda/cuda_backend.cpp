@@ -13,17 +13,12 @@
 #include <vector>
 
 #include "kernels/checks.hpp"
-#include "kernels/cuda/decode_scratch.hpp"
 #include "kernels/cuda/device.hpp"
-#include "kernels/cuda/embedding.hpp"
 #include "kernels/cuda/kernels.hpp"
-#include "kernels/cuda/kv.hpp"
 #include "kernels/cuda/matmul.hpp"
 #include "kernels/cuda/plan.hpp"
-#include "kernels/cuda/states.hpp"
-#include "kernels/cuda/status.hpp"
-#include "kernels/cuda/switches.hpp"
-#include "kernels/cuda/weight.hpp"
+#include "kernels/cuda/residual.hpp"
+#include "kernels/cuda/stream.hpp"
 #include "src/base/error.hpp"
 #include "src/base/letters.hpp"
 
