@@ -16,12 +16,15 @@
 #include <string>
 #include <vector>
 
+#include "kernels/checks.hpp"
 #include "kernels/cpu/kernels.hpp"
 #include "kernels/ops.hpp"
 #include "src/base/error.hpp"
 #include "src/base/threads.hpp"
 
 namespace carbon::cpu {
+
+using ops::checked_product;
 
 // Memory, aligned to 64 bytes so that a vector is never in two cache lines.
 
@@ -97,14 +100,6 @@ class GrowingMemory {
   Memory memory_;
   size_t bytes_ = 0;
 };
-
-/// a * b. Throws Error(function, ...) if that overflows.
-inline size_t checked_product(const char* function, size_t a, size_t b) {
-  size_t product;
-  if (__builtin_mul_overflow(a, b, &product))
-    throw Error(function, "a size overflows: " + std::to_string(a) + " x " + std::to_string(b));
-  return product;
-}
 
 // How many tasks threads share, and how a product is cut into them.
 

@@ -1,7 +1,6 @@
 // Where attention finds positions, keys and rows: the rotary table, KV pages in host memory, and runs of rows
 // cut into pieces.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <string>
 
@@ -57,23 +56,13 @@ void RopeTable::set(const ops::RopeParams& rope, size_t positions) {
   inv_freq_.assign(rope.inv_freq.begin(), rope.inv_freq.end());
   scale_ = rope.scale;
   positions_ = positions;
-  for (size_t p = known; p < positions; ++p)
-    for (size_t j = 0; j < half; ++j) {
-      const double angle = static_cast<double>(p) * inv_freq_[j];
-      cos_[p * half + j] = static_cast<float>(std::cos(angle) * scale_);
-      sin_[p * half + j] = static_cast<float>(std::sin(angle) * scale_);
-    }
+  ops::fill_rope(rope, known, positions, cos_.data(), sin_.data());
 }
 
 static_assert(kPage == ops::kPageTokens);
 
 CpuKvStore::CpuKvStore(const ops::KvShape& shape, DType type) : shape_(shape), type_(type) {
-  if (shape.layers == 0 || shape.kv_heads == 0 || shape.head_dim == 0 || shape.head_dim % 2 != 0 ||
-      shape.head_dim > kMaxHeadDim)
-    throw Error("kv_store", "unsupported KV shape: " + std::to_string(shape.layers) + " layers, " +
-                                std::to_string(shape.kv_heads) + " KV heads of " +
-                                std::to_string(shape.head_dim) + "; the head size must be even and at most " +
-                                std::to_string(kMaxHeadDim));
+  ops::check_kv_shape(shape, kMaxHeadDim);
   value_dim_ = (shape.head_dim + kValuePad - 1) / kValuePad * kValuePad;
   k_bytes_ = shape.head_dim * kPage * dtype_size(type);
   head_bytes_ = k_bytes_ + kPage * value_dim_ * dtype_size(type);
@@ -99,9 +88,7 @@ void CpuKvStore::release(size_t count) {
 }
 
 void CpuKvStore::copy_page(uint32_t to, uint32_t from) {
-  if (to >= count() || from >= count())
-    throw Error("copy_page", "page " + std::to_string(to >= count() ? to : from) + " of " +
-                                 std::to_string(count()) + " does not exist");
+  ops::check_pages(to, from, count());
   if (to != from) std::memcpy(base_[to], base_[from], page_bytes_);
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/checks.hpp"
 #include "kernels/cuda/kernels.hpp"
 #include "kernels/cuda/selftest.hpp"
 #include "src/base/error.hpp"
@@ -73,13 +74,6 @@ WeightType common_type(std::span<const TensorView> matrices, DType act_type) {
   if (first == WeightType::q8_0) return WeightType::f32;
   const auto same = [&](const TensorView& matrix) { return matrix.dtype == first; };
   return std::ranges::all_of(matrices, same) ? first : WeightType::f32;
-}
-
-size_t checked_elements(size_t rows, size_t cols) {
-  size_t n;
-  if (__builtin_mul_overflow(rows, cols, &n) || n > SIZE_MAX / 8)
-    throw Error("prepare", "a size overflows: " + std::to_string(rows) + " x " + std::to_string(cols));
-  return n;
 }
 
 }  // namespace
@@ -200,7 +194,8 @@ CudaWeight::CudaWeight(const std::shared_ptr<const Device>& device, std::span<co
                        size_t rows, DType act_type, bool tensor_cores, Matmul* library)
     : Weight(rows, matrices.front().cols), type_(common_type(matrices, act_type)) {
   const size_t size = dtype_size(type_);
-  memory_ = std::make_shared<const Memory>(device, checked_elements(rows, cols()) * size, "weights");
+  const size_t bytes = ops::checked_product("prepare", ops::checked_product("prepare", rows, cols()), size);
+  memory_ = std::make_shared<const Memory>(device, bytes, "weights");
   data_ = memory_->get();
   for (const TensorView& matrix : matrices) {
     copy_as(device, matrix, type_, memory_->as<char>() + starts_.back() * cols() * size);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "kernels/checks.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon::cuda {
@@ -20,18 +21,9 @@ constexpr size_t kPoolPages = 64;
 constexpr size_t kPoolShare = 8;
 
 size_t checked_page_bytes(const ops::KvShape& shape, DType type) {
-  if (shape.layers == 0 || shape.kv_heads == 0 || shape.head_dim == 0 || shape.head_dim % 2 != 0 ||
-      shape.head_dim > kMaxPlainHead)
-    throw Error("kv_store", "unsupported KV shape: " + std::to_string(shape.layers) + " layers, " +
-                                std::to_string(shape.kv_heads) + " KV heads of " +
-                                std::to_string(shape.head_dim) + " (an even size up to " +
-                                std::to_string(kMaxPlainHead) + " is needed)");
-  size_t bytes = 2 * ops::kPageTokens * shape.head_dim * dtype_size(type);
-  if (__builtin_mul_overflow(bytes, shape.kv_heads, &bytes) ||
-      __builtin_mul_overflow(bytes, shape.layers, &bytes))
-    throw Error("kv_store", "a size overflows: " + std::to_string(shape.layers) + " layers of " +
-                                std::to_string(shape.kv_heads) + " KV heads");
-  return bytes;
+  ops::check_kv_shape(shape, kMaxPlainHead);
+  const size_t heads = ops::checked_product("kv_store", shape.layers, shape.kv_heads);
+  return ops::checked_product("kv_store", heads, 2 * ops::kPageTokens * shape.head_dim * dtype_size(type));
 }
 
 constexpr size_t pages_of(const ops::RowRun& run) {
@@ -195,9 +187,7 @@ void CudaKvStore::add_pool() {
 }
 
 void CudaKvStore::copy_page(uint32_t to, uint32_t from) {
-  if (to >= count() || from >= count())
-    throw Error("copy_page", "page " + std::to_string(to >= count() ? to : from) + " of " +
-                                 std::to_string(count()) + " does not exist");
+  ops::check_pages(to, from, count());
   device_->use();
   if (to != from) device_->copy(pages_[to], pages_[from], page_bytes_);
 }
