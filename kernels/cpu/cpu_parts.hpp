@@ -139,7 +139,7 @@ class CpuMatrix {
 
   size_t rows() const { return rows_; }
   WeightType type() const { return type_; }
-  size_t panels() const { return (rows_ + panel_outputs_ - 1) / panel_outputs_; }
+  size_t panels() const { return divide_up(rows_, panel_outputs_); }
   const void* panel(size_t i) const { return data_.get() + i * panel_bytes_; }
   size_t first_output(size_t panel) const { return panel * panel_outputs_; }
   /// The number of outputs in panels [panel, panel_end).

@@ -63,7 +63,7 @@ static_assert(kPage == ops::kPageTokens);
 
 CpuKvStore::CpuKvStore(const ops::KvShape& shape, DType type) : shape_(shape), type_(type) {
   ops::check_kv_shape(shape, kMaxHeadDim);
-  value_dim_ = (shape.head_dim + kValuePad - 1) / kValuePad * kValuePad;
+  value_dim_ = divide_up(shape.head_dim, kValuePad) * kValuePad;
   k_bytes_ = shape.head_dim * kPage * dtype_size(type);
   head_bytes_ = k_bytes_ + kPage * value_dim_ * dtype_size(type);
   page_bytes_ =

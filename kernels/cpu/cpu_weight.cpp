@@ -81,7 +81,7 @@ void pack_panel(const PanelSource& in, size_t outputs, Unit* out) {
 }
 
 constexpr size_t int8_blocks(size_t cols) {
-  return (cols + kQ8Block - 1) / kQ8Block;
+  return divide_up(cols, kQ8Block);
 }
 
 /// A row of a matrix in int8, with a scale of f16 for each block.
@@ -138,7 +138,7 @@ void pack_output(const Int8Row& row, size_t blocks, const Kernels& kernels, size
 std::shared_ptr<char> pack_panels(WeightMemory& memory, const void* matrix, WeightType type, size_t rows,
                                   size_t cols, size_t outputs, bool pairs, ThreadPool& pool) {
   const size_t step = pairs ? 2 : 1, unit = step * dtype_size(type);
-  const size_t panels = (rows + outputs - 1) / outputs, steps = (cols + step - 1) / step;
+  const size_t panels = divide_up(rows, outputs), steps = divide_up(cols, step);
   std::shared_ptr<char> room = memory.take(
       "prepare", checked_product("prepare", checked_product("prepare", panels * outputs, steps), unit));
   const char* const in = static_cast<const char*>(matrix);
@@ -160,7 +160,7 @@ std::shared_ptr<char> pack_panels(WeightMemory& memory, const void* matrix, Weig
 std::shared_ptr<char> pack_int8(WeightMemory& memory, const Kernels& kernels, const TensorView& matrix,
                                 ThreadPool& pool) {
   const size_t outputs = kernels.panel_outputs, blocks = int8_blocks(matrix.cols);
-  const size_t panels = (matrix.rows + outputs - 1) / outputs;
+  const size_t panels = divide_up(matrix.rows, outputs);
   const size_t panel_bytes =
       checked_product("prepare", outputs, weight_bytes(WeightType::q8_0, blocks * kQ8Block));
   const size_t bytes = checked_product("prepare", panels, panel_bytes);
