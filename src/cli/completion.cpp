@@ -77,12 +77,20 @@ std::string bash_case(const Option& option) {
 constexpr const char* kModelNames =
     R"("$program" models -q 2> /dev/null | sed -e 1d -e '/^$/,$d' -e 's/  .*//')";
 
+// The words that the option $1 of a plugin takes, of its line in the help.
+constexpr const char* kChoices =
+    R"(awk -v name="$1" '$2 ~ /^[a-z0-9_]+(\|[a-z0-9_]+)+$/ {
+    for (i = split($1, names, ","); i > 0; i--) if (names[i] == name) { gsub(/\|/, " ", $2); print $2 }
+  }')";
+
 constexpr const char* kBashEnd = R"END(    +*)
-      # Options of plugins are those that the installed plugin tells.
-      local after= word
+      # Options of plugins and the words of their values are those that the help of the installed plugin has.
+      local after= word help
       for word in "${COMP_WORDS[@]:2:COMP_CWORD-2}"; do [[ $word == -- ]] && after=--; done
-      options=$("$program" "$command" $after --help 2> /dev/null | sed '/^Plugin options/q' |
-        grep -oE '^ +(-.,)?--[a-z][a-z0-9-]*' | grep -oE -e '--.*') ;;
+      help=$("$program" "$command" $after --help 2> /dev/null)
+      [[ -z $after ]] && help=${help%%Plugin options*}
+      options=$(grep -oE '^ +(-.,)?--[a-z][a-z0-9-]*' <<< "$help" | grep -oE -e '--.*')
+      words=$(_carbon_choices "$previous" <<< "$help") ;;
   esac
   if ((COMP_CWORD == 1)); then
     kind=none
@@ -115,6 +123,9 @@ void print_bash(const Commands& commands) {
       "_carbon_models() {\n"
       "  %s\n"
       "}\n"
+      "_carbon_choices() {\n"
+      "  %s\n"
+      "}\n"
       "_carbon() {\n"
       "  local program=$1 command=${COMP_WORDS[1]} current=${COMP_WORDS[COMP_CWORD]} options= words= "
       "kind=files\n"
@@ -127,7 +138,8 @@ void print_bash(const Commands& commands) {
       "  fi\n"
       "  COMPREPLY=()\n"
       "  case $command in\n",
-      CARBON_VERSION, kModelNames, in_quotes(joined(names, " ") + " help --help --version").c_str());
+      CARBON_VERSION, kModelNames, kChoices,
+      in_quotes(joined(names, " ") + " help --help --version").c_str());
   for (const Declared& command : commands) {
     std::string options, cases;
     for (const Option* option : command.options) {
@@ -183,12 +195,16 @@ std::string zsh_option(const Option& option, const std::string& name) {
 }
 
 constexpr const char* kZshEnd = R"END(  +*)
-    # Options of plugins are those that the installed plugin tells.
+    # Options of plugins and the words of their values are those that the help of the installed plugin has.
     local after=
     ((${words[(I)--]} > 0 && ${words[(I)--]} < CURRENT)) && after=--
-    if [[ $PREFIX == -* ]]; then
-      compadd -- $("$program" "$words[2]" $after --help 2> /dev/null | sed '/^Plugin options/q' |
-        grep -oE '^ +(-.,)?--[a-z][a-z0-9-]*' | grep -oE -e '--.*')
+    local help=$("$program" "$words[2]" $after --help 2> /dev/null)
+    [[ -z $after ]] && help=${help%%Plugin options*}
+    local -a choices=($(_carbon_choices "$words[CURRENT-1]" <<< "$help"))
+    if (($#choices)); then
+      compadd -a choices
+    elif [[ $PREFIX == -* ]]; then
+      compadd -- $(grep -oE '^ +(-.,)?--[a-z][a-z0-9-]*' <<< "$help" | grep -oE -e '--.*')
     else
       _files
     fi ;;
@@ -204,8 +220,11 @@ void print_zsh(const Commands& commands) {
       "  compadd -- ${(f)\"$(%s)\"}\n"
       "  _files\n"
       "}\n"
+      "_carbon_choices() {\n"
+      "  %s\n"
+      "}\n"
       "local -a commands=(\n",
-      CARBON_VERSION, kModelNames);
+      CARBON_VERSION, kModelNames, kChoices);
   for (const Declared& command : commands)
     std::printf("  %s\n", in_quotes(command.name + ":" + zsh_text(command.help)).c_str());
   std::printf(

@@ -213,14 +213,12 @@ def refusals():
 
 
 @case
-def old_and_new_spellings():
+def spellings():
     bed = write(fresh(), "r.bed", "c1\t0\t20\tone\n")
     gff = write(fresh(), "g.gff3", "##gff-version 3\nc1\tx\tgene\t1\t20\t.\t+\t.\tName=one\n")
     wanted = ok("+gene-summary", vcf(LINES), "--", "-R", bed)
-    old = ok("+gene-summary", vcf(LINES), "--", "--regions", bed)
-    expect_equal(old.text, wanted.text, "the old spelling")
-    expect(any("--regions is now called --regions-file" in line for line in old.messages("W")), "no warning", old)
-    expect_equal(wanted.messages("W"), [], "warnings of the new spelling")
+    expect_equal(wanted.messages("W"), [], "warnings")
+    expect_equal(ok("+gene-summary", vcf(LINES), "--", "--regions", bed).text, wanted.text, "the spelling before 0.3, a beginning of the name")
     genes = ok("+gene-summary", vcf(LINES), "--", "--genes", gff).lines()
     expect_equal([line.split("\t")[5:] for line in genes], [line.split("\t")[5:] for line in wanted.lines()], "genes of the same place")
     expect_failure(carbon("+gene-summary", vcf(LINES), "--", "-R", bed, "--genes", gff), "exclude each other")

@@ -211,7 +211,7 @@ def refusals():
     for args, words in (((), "--regions"), (("--regions", "nope"), "nope"), (("--regions", "c1", "--window", "13"), "even"),
                         (("--regions", "c1:5-9", "--window", "60000"), "largest that fits"),
                         (("--regions", "c1", "--recipe", "next-token", "--type", "indel"), "--type snv"),
-                        (("--regions", "c1", "--type", "deletions"), "snv|indel"),
+                        (("--regions", "c1", "--type", "deletions"), "snv or indel"),
                         (("--regions", "c1", "--horizon", "96"), "recipe anchored"),
                         (("--regions", "c1", "--horizon", "96", "--recipe", "next-token"), "recipe anchored"),
                         *(((*anchored, "--horizon", text), "horizon '" + text) for text in ("x", "-1", "96,", ",96", "96,,5", "5.5", "9 6")),

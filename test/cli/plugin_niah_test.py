@@ -204,7 +204,7 @@ def refusals():
                                (plain, ("--task", "given", "--likelihood"), "negative_sequence"),
                                (ragged, ("--task", "given", "--likelihood"), "r.tsv:2"),
                                (foreign, ("--task", "given"), "f.tsv:2")):
-        expect_failure(carbon("+niah", "-m", model(), "-o", out, given, "--", *args), "[E::niah]", words)
+        expect_failure(carbon("+niah", "-m", model(), "-o", out, given, "--", *args), ("[E::niah]", "[E::main_+niah]"), words)
         expect(not os.path.exists(out), "an output appeared")
     long = fasta(haystack(runs=(4000,)))
     expect_failure(carbon("+niah", "-m", model(max_positions=256), long, "--", "--context", "400", "--rows", "1"), "context of 256 tokens")

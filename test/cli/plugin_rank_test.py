@@ -333,11 +333,11 @@ def another_model_is_refused():
 
 
 for words, message in ((["--by", "trinucleotide"], "needs --fasta-ref"), (["--fasta-ref", "ref.fa"], "only with --by trinucleotide"),
-                       (["--by", "gene"], "expected none|trinucleotide"), (["--background="], "--background is empty")):
+                       (["--by", "gene"], "none, trinucleotide or type"), (["--background="], "--background is empty")):
     @case(name="refused: " + " ".join(words))
     def bad_options(words=words, message=message):
         background = histogram([(".", "A", -12, 3)])
-        expect_failure(carbon("+rank", vcf([("c", 1, "A", "C", "1")]), "--", "--background", background, *words), "[E::rank] ", message)
+        expect_failure(carbon("+rank", vcf([("c", 1, "A", "C", "1")]), "--", "--background", background, *words), ("[E::rank] ", "[E::main_+rank] "), message)
 
 
 @case
