@@ -196,10 +196,8 @@ class Auroc {
         if (!std::isnan(sample.values[m])) found[m].push_back(sample.values[m]);
     }
     for (size_t m = 0; m < RankMetrics::kCount; ++m) {
-      std::sort(found[m].begin(), found[m].end());
-      if (std::isnan(result_.values[m])) continue;
-      low_.values[m] = quantile(found[m], (1 - confidence_) / 2);
-      high_.values[m] = quantile(found[m], (1 + confidence_) / 2);
+      if (!std::isnan(result_.values[m]))
+        std::tie(low_.values[m], high_.values[m]) = percentile_interval(found[m], confidence_);
     }
   }
 

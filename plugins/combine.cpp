@@ -62,7 +62,7 @@ class Combine {
       fail("standard input cannot be read twice, which ranks need; write it to a file and name that");
     for (const std::string& word : split(scores_text_, ',')) scores_.push_back(parsed(word));
     check_tag();
-    strata_.emplace(run_, by_);
+    strata_.emplace(run_, by_, true);
     read_values(input);
     declare_tags();
     warn_of_demonstration(run_);

@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "src/base/error.hpp"
+#include "src/base/help_lines.hpp"
 #include "src/base/words.hpp"
 #include "src/cli/commands.hpp"
 #include "version.h"
@@ -34,13 +35,6 @@ std::vector<std::string> names_with_dashes(const Option& option) {
   return names;
 }
 
-// In single quotes for a shell.
-std::string in_quotes(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 constexpr const char* kUsage = R"END(Print a script that completes the commands, options and models of carbon
 Usage: carbon completion bash | zsh
 
@@ -55,7 +49,7 @@ Examples:
 
 std::string bash_case(const Option& option) {
   const auto kind = [&]() -> std::string {
-    if (!option.words.empty()) return "words=" + in_quotes(joined(option.words, " "));
+    if (!option.words.empty()) return "words=" + shell_quoted(joined(option.words, " "));
     switch (option.value.names) {
       case Names::model:
         return "kind=models";
@@ -139,7 +133,7 @@ void print_bash(const Commands& commands) {
       "  COMPREPLY=()\n"
       "  case $command in\n",
       CARBON_VERSION, kModelNames, kChoices,
-      in_quotes(joined(names, " ") + " help --help --version").c_str());
+      shell_quoted(joined(names, " ") + " help --help --version").c_str());
   for (const Declared& command : commands) {
     std::string options, cases;
     for (const Option* option : command.options) {
@@ -148,14 +142,14 @@ void print_bash(const Commands& commands) {
       if (option->attached && option->words.empty()) continue;
       if (option->attached)
         cases += "        --" + option->name + ") [[ ${COMP_WORDS[*]:COMP_CWORD-1} == *=* ]] && words=" +
-                 in_quotes(joined(option->words, " ")) + " ;;\n";
+                 shell_quoted(joined(option->words, " ")) + " ;;\n";
       else if (!option->is_flag())
         cases += bash_case(*option);
     }
     std::printf("    %s)\n      options=%s\n      case $previous in\n%s      esac ;;\n", command.name.c_str(),
-                in_quotes(options).c_str(), cases.c_str());
+                shell_quoted(options).c_str(), cases.c_str());
   }
-  std::printf("    help) words=%s ;;\n%s", in_quotes(joined(names, " ")).c_str(), kBashEnd);
+  std::printf("    help) words=%s ;;\n%s", shell_quoted(joined(names, " ")).c_str(), kBashEnd);
 }
 
 // ---- zsh
@@ -191,7 +185,7 @@ std::string zsh_option(const Option& option, const std::string& name) {
   const bool takes_value = !option.is_flag() && !option.attached;
   const std::string before_value = !takes_value ? "" : name.starts_with("--") ? "=" : "+";
   const std::string text = shuts_out + name + before_value + "[" + zsh_text(option.full_help()) + "]";
-  return in_quotes(takes_value ? text + ":value:" + zsh_values(option) : text);
+  return shell_quoted(takes_value ? text + ":value:" + zsh_values(option) : text);
 }
 
 constexpr const char* kZshEnd = R"END(  +*)
@@ -226,7 +220,7 @@ void print_zsh(const Commands& commands) {
       "local -a commands=(\n",
       CARBON_VERSION, kModelNames, kChoices);
   for (const Declared& command : commands)
-    std::printf("  %s\n", in_quotes(command.name + ":" + zsh_text(command.help)).c_str());
+    std::printf("  %s\n", shell_quoted(command.name + ":" + zsh_text(command.help)).c_str());
   std::printf(
       ")\n"
       "if ((CURRENT == 2)); then\n"

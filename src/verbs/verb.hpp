@@ -152,6 +152,10 @@ std::string told_at(Door door, const Error& error);
 std::string checked_bases(const std::string& name, std::string_view text,
                           const std::function<void(const std::string&)>& note);
 
+/// The arrays `contig` and `begin` of the bases of a region as JSON has them: `chrom` and `pos`, counted
+/// from 1. Another array is as it was.
+Array named_place(Array array);
+
 /// Appends a number so that it reads back exactly; null if it is not finite. The tree of a JSON library would
 /// take gigabytes for a list of some million numbers.
 void append_json(double number, std::string& text);

@@ -375,6 +375,7 @@ for words, message in (([], "--label is missing"), (["--label", "NOPE"], "no INF
                        (["--label", "SIG"], "is text"), (["--label", "F=1"], "is a flag"), (["--label", "X>two"], "not a number"),
                        (["--label", "SIG=a/b/c"], "a second /"), (["--label", "=a"], "expected TAG"),
                        (["--label", "L", "--score", "SIG"], "is a number"), (["--label", "L", "--confidence", "2"], "from 0 to 1"),
+                       (["--label", "L", "--by", "none"], "no INFO tag none"),
                        (["--label", "L", "--nonsense"], "'--nonsense'"), (["--label"], "--label needs a value")):
     @case(name="refused: -- " + " ".join(words))
     def refused(words=words, message=message):

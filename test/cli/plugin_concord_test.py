@@ -430,7 +430,7 @@ for words, message in (([], "--tags is missing"), (["--tags", "A"], "two differe
                        (["--tags", "A,B", "--label", "NOPE"], "no INFO tag NOPE"), (["--tags", "A,B", "--label", "W"], "is text"),
                        (["--tags", "A,B", "--negate"], "--negate is of use only with --label"),
                        (["--tags", "A,B", "--max-auroc-loss", "0"], "--max-auroc-loss needs --label"),
-                       (["--tags", "A,B", "--by", "NOPE"], "--by NOPE"), (["--tags", "A,B", "--by", "INFO/NOPE"], "no INFO tag NOPE"),
+                       (["--tags", "A,B", "--by", "NOPE"], "--by NOPE"), (["--tags", "A,B", "--by", "none"], "no INFO tag none"), (["--tags", "A,B", "--by", "INFO/NOPE"], "no INFO tag NOPE"),
                        (["--tags", "A,B", "--min-spearman", "2"], "from -1 to 1"), (["--tags", "A,B", "--max-diff", "-1"], "at least 0"),
                        (["--tags", "A,B", "--min-pearson", "nan"], "from -1 to 1"), (["--tags", "A,B", "--min-n", "0"], "from 1 to"),
                        (["--tags", "A,B", "--nonsense"], "'--nonsense'"), (["--tags"], "--tags needs a value")):
