@@ -1,8 +1,12 @@
-// src/verbs/: the verbs, for every door but the command line, whose runs write files: settings and inputs
-// come in, requests to the model are made of them, and arrays of their results go out.
+// src/verbs/: the verbs, for the doors that give arrays to their clients: settings and inputs come in,
+// requests to the model are made of them, and arrays of their results go out.
 //
-// The doors are the endpoints /v1/dna/* of carbon serve, libcarbon, carbon mcp and plugins. A door reads
-// settings and inputs in its own form, and lets the engine compute.
+// These doors are the endpoints /v1/dna/* of carbon serve, libcarbon and carbon mcp. A door reads settings
+// and inputs in its own form, and lets the engine compute. The command line writes files, and so has runs in
+// the rooms of its commands. What a plugin asks for goes into room of its own: a value for each byte of a
+// sequence as it is, for each ALT of a record, a draw for a numbered prompt. It reads the same settings, and
+// calls score_sequences(), score_variants() and generate_bases() of those rooms, on whose planners the verbs
+// stand.
 #pragma once
 
 #include <cstdint>
