@@ -218,7 +218,7 @@ def refusals():
                         ((*anchored, "--horizon", "96,768,96"), "names a horizon twice"),
                         ((*anchored, "--horizon", "96,768", "--matrix", out), "one --horizon"),
                         ((*anchored, "--horizon", "16375"), "16374"), ((*anchored, "--context", "61"), "a multiple of 6"),
-                        ((*anchored, "--context", "12288"), "largest that fits"), ((*anchored, "--context", "0"), "a context of 0 bp"), ((*anchored, "--strand", "x"), "+, - or both"),
+                        ((*anchored, "--context", "12288"), "largest that fits"), ((*anchored, "--context", "0"), "context of 0"), ((*anchored, "--strand", "x"), "strand 'x'"),
                         (("--regions", "c1", "--recipe", "best"), "expected centered, next-token")):
         expect_failure(carbon("+mutagenesis", "-m", model(), "-o", out, "--", "-f", fasta, *args), words)
         expect(not os.path.exists(out), "an output appeared")
