@@ -9,8 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "plugins/carbon_plugin.h"
 #include "src/cli/command_line.hpp"
+
+struct carbon_plugin;  // plugins/carbon_plugin.h, which does not go together with carbon.h
 
 namespace carbon {
 
