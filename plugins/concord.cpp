@@ -62,11 +62,13 @@ class Concord {
     options.flag("negate", "for these, judge minus the scores of tags that are not of carbon", negate_);
     options.text("by", "type|TYPE|FILTER|TAG",
                  "also a line for each type of allele, FILTER or value of a tag", by_);
-    options.number("bootstrap", "N", "samples for intervals, 0 for none (default: 1000)",
-                   bootstrap_.replicates, uint64_t{0}, uint64_t{1000000});
-    options.number("seed", "N", "of the bootstrap (default: 0)", bootstrap_.seed, uint64_t{0});
-    options.number("confidence", "SHARE", "of the intervals (default: 0.95)", bootstrap_.confidence, 0.0,
-                   1.0);
+    options
+        .number("bootstrap", "N", "samples for intervals, 0 for none", bootstrap_.replicates, uint64_t{0},
+                uint64_t{1000000})
+        .shows_default();
+    options.number("seed", "N", "of the bootstrap", bootstrap_.seed, uint64_t{0}).shows_default();
+    options.number("confidence", "SHARE", "of the intervals", bootstrap_.confidence, 0.0, 1.0)
+        .shows_default();
     options.text("json", "FILE", "write the result as JSON as well", json_);
     const auto bound = [&](const char* name, const char* help, double& value, double least, double most) {
       options.number(name, "X", std::string("exit with 1 ") + help, value, least, most);

@@ -57,6 +57,12 @@ inline std::string header_field(const HeaderFields& fields, std::string_view key
   return "";
 }
 
+/// Whether a header line is ##KEY=...
+inline bool has_key(std::string_view line, std::string_view key) {
+  return line.starts_with("##") && line.substr(2).starts_with(key) &&
+         line.substr(2 + key.size()).starts_with('=');
+}
+
 /// The keys of the lines that say with which model a file was scored.
 inline constexpr const char* kModelKeys[] = {"carbon_vepModel", "carbon_scanModel", "carbon_mutagenesisModel",
                                              "carbon_pluginModel"};
@@ -98,7 +104,7 @@ class CarbonModels {
     const HeaderFields fields = header_fields(line);
     std::string id = header_field(fields, "ID");
     if (id.empty() || is_label_tag(id)) return;
-    if (line.starts_with(std::string("##") + kCombineKey + "=") || !header_field(fields, "Measure").empty())
+    if (has_key(line, kCombineKey) || !header_field(fields, "Measure").empty())
       return high_.push_back(std::move(id));
     // Programs before 0.3 named the prefix of vep's tags instead of each tag.
     const bool is_tag = score_prefix(id) != id || line.starts_with("##carbon_scanModel=");

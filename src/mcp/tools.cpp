@@ -48,12 +48,8 @@ ordered_json as_error(const std::string& text) {
   return {{"content", {{{"type", "text"}, {"text", text}}}}, {"isError", true}};
 }
 
-// The bases of a region have a contig and a place on it, counted from 1.
 Result placed(Result result) {
-  for (Array& array : result) {
-    if (array.name() == "contig") array = {"chrom", std::get<std::string>(array.data())};
-    if (array.name() == "begin") array = {"pos", std::get<std::vector<int64_t>>(array.data()).front() + 1};
-  }
+  for (Array& array : result) array = named_place(std::move(array));
   return result;
 }
 

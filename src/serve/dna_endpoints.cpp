@@ -50,10 +50,8 @@ class DnaScan final : public VerbWork {
     const auto& bases = std::get<std::string>(result[3].data());
     answer_ = "{";
     if (of_region_) {
-      answer_ += "\"chrom\":";
-      append_json(result[1], answer_);
-      answer_ += ",\"pos\":" + std::to_string(std::get<std::vector<int64_t>>(result[2].data()).front() + 1) +
-                 ",\"sequence\":";
+      append_arrays({named_place(result[1]), named_place(result[2])});
+      answer_ += ",\"sequence\":";
       append_json(result[3], answer_);
       answer_ += ',';
     }

@@ -139,10 +139,8 @@ inline Separation separation(const std::vector<ScorePair>& pairs, bool low_a, bo
       found[m].push_back(sample_b.values[m] - sample_a.values[m]);
   }
   for (size_t m = 0; m < Separation::kCount; ++m) {
-    std::sort(found[m].begin(), found[m].end());
-    out.metrics[m] = {of_a.values[m], of_b.values[m], of_b.values[m] - of_a.values[m],
-                      quantile(found[m], (1 - options.confidence) / 2),
-                      quantile(found[m], (1 + options.confidence) / 2)};
+    const auto [low, high] = percentile_interval(found[m], options.confidence);
+    out.metrics[m] = {of_a.values[m], of_b.values[m], of_b.values[m] - of_a.values[m], low, high};
   }
   return out;
 }

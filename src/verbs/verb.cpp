@@ -146,6 +146,12 @@ size_t append_values(const std::vector<T>& values, size_t begin, const std::vect
 
 }  // namespace
 
+Array named_place(Array array) {
+  if (array.name() == "contig") return {"chrom", std::get<std::string>(array.data())};
+  if (array.name() == "begin") return {"pos", std::get<std::vector<int64_t>>(array.data()).front() + 1};
+  return array;
+}
+
 void append_json(double number, std::string& text) {
   if (std::isfinite(number))
     append_shortest(number, text);

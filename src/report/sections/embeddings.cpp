@@ -282,7 +282,9 @@ Figure scree_figure(const std::string& name, const EmbeddingPoints& data) {
   std::vector<std::string> names;
   double all = 0;
   const size_t count = data.pca.components.size();
-  ordered_json plot = multiqc_bars(figure.name, figure.title, "Percent of the variance");
+  ordered_json plot = multiqc_plot("bargraph", figure.name, figure.title, "", "Percent of the variance");
+  // The bars stay in their order and cannot be shown as shares.
+  plot["pconfig"].update({{"cpswitch", false}, {"sort_samples", false}, {"tt_decimals", 3}});
   figure.numbers.columns = {{"Component"},
                             {"Percent of the variance", "", true},
                             {"together", "percent, with all before it", true},

@@ -432,10 +432,11 @@ std::optional<RocCurve> add_label_figures(const std::string& name, const std::st
     return std::nullopt;
   }
   if (const double auroc = curves.metrics.values[0]; auroc < 0.5) {
-    std::string words = reversed_words(tag, six_digits(auroc), negate, labelled.low || labelled.high);
-    options.log->warning("report", words);
-    words[0] = 'T';
-    section.paragraphs.push_back(std::move(words));
+    const auto words = [&](const char* article) {
+      return reversed_words(tag, six_digits(auroc), negate, labelled.low || labelled.high, article);
+    };
+    options.log->warning("report", words("the"));
+    section.paragraphs.push_back(words("The"));
   }
   curves.intervals = CurveBootstrap::intervals(curves.groups, options.bootstrap, options.seed, kConfidence);
   RocCurve roc{curves.score,
