@@ -34,8 +34,9 @@ const std::vector<VerbEntry>& verb_table() {
        ModelUse::bases, "sequences", make_score_verb, describe_score},
       {"variants",
        "Log-likelihood ratios of variants, alternative minus reference: negative means that the model finds "
-       "the alternative less likely.",
-       "nats, alternative minus reference", ModelUse::states, "rows", make_variants_verb, describe_variants},
+       "the alternative less likely. With measure also how far states (l2) and predictions (jsd) lie apart.",
+       "nats, alternative minus reference; l2 without a unit, jsd in nats", ModelUse::states, "rows",
+       make_variants_verb, describe_variants},
       {"scan", "Log-probabilities of the four letters at each base.", "nats, of A, C, G and T",
        ModelUse::bases, "regions", make_scan_verb, describe_scan},
       {"embed", "Hidden states of sequences.", "hidden states, without a unit", ModelUse::states, "sequences",

@@ -223,7 +223,13 @@ TEST_CASE("/v1/dna/variants has the numbers and flags of carbon vep") {
     const SitePlanner planner(make_recipes(settings, engine.get().config()), engine.get().config().layout,
                               nullptr);
     score_variants(engine.get(), fasta, planner, variants, [&](size_t i, const VariantScores& wanted) {
-      CHECK(equal(results[i]["score"], wanted.values[0][0]));
+      size_t tag = 0;
+      for (const char* const name : {"score", "l2", "jsd"}) {
+        const bool measured = name != std::string("score");
+        const auto measure = measured ? *value_of(kMeasureWords, name) : Measure::llr;
+        REQUIRE(results[i].contains(name) == settings.wants(measure));
+        if (settings.wants(measure)) CHECK(equal(results[i][name], wanted.values[tag++][0]));
+      }
       const std::string flag = flag_name(wanted.flags[0]);
       CHECK(results[i]["flag"] == (flag.empty() ? json() : json(flag)));
     });
@@ -234,6 +240,13 @@ TEST_CASE("/v1/dna/variants has the numbers and flags of carbon vep") {
   settings.strand = StrandChoice::reverse;
   settings.phases = PhaseChoice::all;
   check({{"window", 240}, {"strand", "-"}, {"phases", "6"}, {"recipe", "centered"}}, settings);
+  settings = {};
+  settings.window = 240;
+  settings.measures = {Measure::llr, Measure::l2, Measure::jsd};
+  check({{"window", 240}, {"measure", {"jsd", "l2", "llr"}}}, settings);
+  settings.measures = {Measure::jsd};
+  settings.horizons = {12};
+  check({{"window", 240}, {"measure", {"jsd"}}, {"horizon", 12}}, settings);
   settings = {};
   settings.recipes = {"next-token"};
   settings.context = 180;
@@ -283,6 +296,11 @@ TEST_CASE("/v1/dna/variants names the field that is wrong") {
   CHECK(refused(json::object(), {{"id", "rs1"}}) == "variants[0].id");
   CHECK(refused({{"recipe", "centered,anchored"}}) == "recipe");
   CHECK(refused({{"horizon", 12}}) == "horizon");
+  CHECK(refused({{"measure", {"l2"}}, {"horizon", 10}}) == "horizon");
+  CHECK(refused({{"measure", {"l2"}}, {"level", "bp"}}) == "level");
+  CHECK(refused({{"measure", {"l3"}}}) == "measure");
+  CHECK(refused({{"measure", "l2"}}) == "measure");
+  CHECK(refused({{"measure", {"l2"}}, {"recipe", "anchored"}}) == "measure");
   CHECK(refused({{"recipe", "anchored"}, {"horizon", 1e6}}) == "horizon");
   CHECK(refused({{"window", 13}}) == "window");
   CHECK(refused({{"recipe", "next-token"}, {"context", 1e6}}) == "context");

@@ -15,7 +15,7 @@
 namespace carbon {
 namespace {
 
-constexpr size_t kLowest = 100;  // alleles among whose genes those to draw are chosen
+constexpr size_t kFirstPlaces = 100;  // alleles among whose genes those to draw are chosen
 constexpr size_t kMostDots = 5000, kMostNumbers = 500;
 constexpr size_t kName = 40;                               // letters of a gene's name
 constexpr double kWidth = 980, kHeight = 340, kFoot = 26;  // pixels; kFoot has the exons
@@ -87,7 +87,7 @@ void draw_ranges(Plot& plot, const std::vector<Point>& points) {
 // The figure of one gene.
 class GeneFigure {
  public:
-  // `alleles` are those in the gene, at least one, the lowest score first.
+  // `alleles` are those in the gene, at least one, the lowest (or highest) score first.
   GeneFigure(const VariantLayout& layout, const std::string& label, const std::string& contig,
              const Gene& gene, const std::vector<GeneAllele>& alleles)
       : tag_(layout.tags[0]),
@@ -105,8 +105,8 @@ class GeneFigure {
     out.title = tag_.name + " along " + gene_name_;
     draw(out);
     out.caption = caption();
-    out.words = "The lowest score is " + value_text(score(alleles_.front())) + " at " +
-                place_text(contig_, alleles_.front().pos) + ".";
+    out.words = "The " + std::string(tag_.extreme()) + " score is " + value_text(score(alleles_.front())) +
+                " at " + place_text(contig_, alleles_.front().pos) + ".";
     out.numbers = numbers();
     out.multiqc = multiqc(out.name, out.title);
     return out;
@@ -132,7 +132,8 @@ class GeneFigure {
 
   // With zero, and room for the exons below the lowest score.
   Axis y_axis() const {
-    const double least = std::min(0.0, score(alleles_.front())), most = std::max(0.0, score(alleles_.back()));
+    const auto [low, high] = std::minmax({score(alleles_.front()), score(alleles_.back())});
+    const double least = std::min(0.0, low), most = std::max(0.0, high);
     Axis out = round_axis(with_unit(tag_.name, tag_.unit), least, most);
     out.least -= std::max((most - least) * kFoot / (kHeight - 120), 1e-6);
     return out;
@@ -193,7 +194,8 @@ class GeneFigure {
     out.columns = {{"Position", "of the first base of REF, from 1", true}, {tag_.name, tag_.unit, true}};
     if (labelled()) out.columns.push_back({"Label", label_});
     if (alleles_.size() > kMostNumbers)
-      out.title = "The " + count_text(kMostNumbers) + " lowest of " + plural(alleles_.size(), "allele");
+      out.title = "The " + count_text(kMostNumbers) + " " + tag_.extreme() + " of " +
+                  plural(alleles_.size(), "allele");
     for (size_t i = 0; i < std::min(kMostNumbers, alleles_.size()); ++i) {
       out.rows.push_back({std::to_string(alleles_[i].pos), six_digits(score(alleles_[i]))});
       if (labelled()) out.rows.back().push_back(classes_[shown_class(alleles_[i])]);
@@ -244,15 +246,17 @@ void GeneTracks::add(const VariantRecord& record) {
   }
 }
 
-// The positions of the lowest scores, the lowest first; each once.
-std::vector<GeneArea> GeneTracks::lowest_places() const {
+// The positions of the lowest (or highest) scores, the lowest (or highest) first; each once.
+std::vector<GeneArea> GeneTracks::first_places() const {
   std::vector<size_t> order(alleles_.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  const size_t count = std::min(kLowest, order.size());
-  std::partial_sort(
-      order.begin(), order.begin() + static_cast<ptrdiff_t>(count), order.end(), [&](size_t a, size_t b) {
-        return alleles_[a].score != alleles_[b].score ? alleles_[a].score < alleles_[b].score : a < b;
-      });
+  const size_t count = std::min(kFirstPlaces, order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(count), order.end(),
+                    [&](size_t a, size_t b) {
+                      return alleles_[a].score != alleles_[b].score
+                                 ? layout_.tags[0].before(alleles_[a].score, alleles_[b].score)
+                                 : a < b;
+                    });
   std::vector<GeneArea> out;
   for (size_t i = 0; i < count; ++i) {
     const GeneAllele& allele = alleles_[order[i]];
@@ -266,8 +270,8 @@ std::vector<GeneArea> GeneTracks::lowest_places() const {
 
 // The genes at these places, each once, in their order. Their exons are not complete: only those at the
 // place.
-std::vector<GeneTracks::Place> GeneTracks::lowest_genes(const GeneFile& file,
-                                                        const std::vector<GeneArea>& places) const {
+std::vector<GeneTracks::Place> GeneTracks::first_genes(const GeneFile& file,
+                                                       const std::vector<GeneArea>& places) const {
   std::vector<Place> out;
   for (size_t i = 0; i < places.size(); ++i) {
     const auto contig = static_cast<uint32_t>(
@@ -301,21 +305,23 @@ Figure GeneTracks::figure(const std::string& name, const Place& place) const {
   for (const GeneAllele& allele : alleles_)
     if (allele.contig == place.contig && allele.pos >= place.gene.start && allele.pos <= place.gene.end)
       inside.push_back(allele);
-  std::stable_sort(inside.begin(), inside.end(),
-                   [](const GeneAllele& a, const GeneAllele& b) { return a.score < b.score; });
+  std::stable_sort(inside.begin(), inside.end(), [&](const GeneAllele& a, const GeneAllele& b) {
+    return layout_.tags[0].before(a.score, b.score);
+  });
   return GeneFigure(layout_, options_.label, contigs_[place.contig], place.gene, inside).figure(name);
 }
 
 void GeneTracks::finish(const std::string& name, const std::string& path, Section& section) {
   if (options_.genes.empty() || alleles_.empty()) return;
-  const std::vector<GeneArea> places = lowest_places();
+  const std::string extreme = layout_.tags[0].extreme();
+  const std::vector<GeneArea> places = first_places();
   const GeneFile file = read_genes(options_.genes, places);
   if (!file.known_sequence) {
     const std::string words = no_sequence_words(file, places[0].sequence);
     options_.log->warning("report",
                           options_.genes + ": no feature lies on a sequence of " + path + ", " + words);
     section.paragraphs.push_back("No genes are drawn: " + file_name(options_.genes) +
-                                 " has no feature on a sequence of the lowest scores, " + words +
+                                 " has no feature on a sequence of the " + extreme + " scores, " + words +
                                  ". The names must be equal.");
     return;
   }
@@ -323,15 +329,15 @@ void GeneTracks::finish(const std::string& name, const std::string& path, Sectio
     options_.log->warning("report", options_.genes + ": it has no feature on " + file.other_names + "; " +
                                         std::string(kRenameContigs));
   section.provenance.emplace_back("Genes", file_name(options_.genes));
-  std::vector<Place> genes = lowest_genes(file, places);
+  std::vector<Place> genes = first_genes(file, places);
   if (genes.empty()) {
     section.paragraphs.push_back("No gene of " + file_name(options_.genes) + " has one of the " +
-                                 count_text(places.size()) + " places with the lowest scores.");
+                                 count_text(places.size()) + " places with the " + extreme + " scores.");
     return;
   }
-  section.paragraphs.push_back("The genes of " + file_name(options_.genes) +
-                               " with the lowest scores are drawn, the lowest first, " +
-                               std::to_string(kMostGenes) + " at most.");
+  section.paragraphs.push_back("The genes of " + file_name(options_.genes) + " with the " + extreme +
+                               " scores are drawn, the " + extreme + " first, " + std::to_string(kMostGenes) +
+                               " at most.");
   read_exons(genes);
   for (size_t i = 0; i < genes.size(); ++i)
     section.parts.emplace_back(figure(name + "_gene_" + std::to_string(i + 1), genes[i]));

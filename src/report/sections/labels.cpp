@@ -417,7 +417,7 @@ std::string why_no_curves(const std::string& tag, const std::string& label, cons
 std::optional<RocCurve> add_label_figures(const std::string& name, const std::string& tag,
                                           const LabelledScores& labelled, const ReportOptions& options,
                                           Section& section) {
-  const bool negate = labelled.low || options.negate;
+  const bool negate = labelled.low || (options.negate && !labelled.high);
   Curves curves{ScoreGroups(labelled.scores, labelled.positive, negate),
                 {},
                 {},
@@ -433,7 +433,7 @@ std::optional<RocCurve> add_label_figures(const std::string& name, const std::st
   }
   if (const double auroc = curves.metrics.values[0]; auroc < 0.5) {
     const auto words = [&](const char* article) {
-      return reversed_words(tag, six_digits(auroc), negate, labelled.low, article);
+      return reversed_words(tag, six_digits(auroc), negate, labelled.low || labelled.high, article);
     };
     options.log->warning("report", words("the"));
     section.paragraphs.push_back(words("The"));

@@ -175,14 +175,16 @@ std::vector<std::string> small_logos(const std::string& table, const std::vector
   return result;
 }
 
-bool VariantRanking::Row::operator<(const Row& other) const {
-  return score != other.score ? score < other.score : number < other.number;
+// Of two rows of the table.
+bool VariantRanking::before(const Row& a, const Row& b) const {
+  return a.score != b.score ? layout_.tags[0].before(a.score, b.score) : a.number < b.number;
 }
 
 VariantRanking::VariantRanking(const VariantLayout& layout, const ReportOptions& options)
     : layout_(layout), options_(options) {}
 
 void VariantRanking::add(const VariantRecord& record) {
+  const auto order = [this](const Row& a, const Row& b) { return before(a, b); };
   for (size_t alt = 0; alt < record.alts.size(); ++alt) {
     const float score = record.scores[0][alt];
     const uint64_t number = alleles_++;
@@ -191,13 +193,13 @@ void VariantRanking::add(const VariantRecord& record) {
     if (options_.top == 0) continue;
     if (rows_.size() == options_.top) {
       // A later allele of an equal score ranks behind.
-      if (!(score < rows_.front().score)) continue;
-      std::pop_heap(rows_.begin(), rows_.end());
+      if (!layout_.tags[0].before(score, rows_.front().score)) continue;
+      std::pop_heap(rows_.begin(), rows_.end(), order);
       rows_.pop_back();
     }
     rows_.push_back(row(record, alt));
     rows_.back().number = number;
-    std::push_heap(rows_.begin(), rows_.end());
+    std::push_heap(rows_.begin(), rows_.end(), order);
   }
 }
 
@@ -236,19 +238,22 @@ std::vector<TableColumn> VariantRanking::columns() const {
 
 Table VariantRanking::table() const {
   std::vector<Row> rows = rows_;
-  std::sort(rows.begin(), rows.end());
+  std::sort(rows.begin(), rows.end(), [this](const Row& a, const Row& b) { return before(a, b); });
+  const std::string extreme = layout_.tags[0].extreme(),
+                    scores = layout_.tags[0].high ? "Highest scores: " : "Lowest scores: ";
   Table out;
-  out.brief = "Lowest scores: " + layout_.tags[0].name;
+  out.brief = scores + layout_.tags[0].name;
   out.title =
-      "Lowest scores: " +
+      scores +
       (rows.size() < scored_
-           ? "the " + count_text(rows.size()) + " lowest of " + plural(scored_, "allele") +
+           ? "the " + count_text(rows.size()) + " " + extreme + " of " + plural(scored_, "allele") +
                  " with a score (--top shows more)"
            : (scored_ == 1 ? "the only allele" : "all " + plural(scored_, "allele")) + " with a score") +
-      ", by " + layout_.tags[0].name + ", the lowest first";
+      ", by " + layout_.tags[0].name + ", the " + extreme + " first";
   out.columns = columns();
   out.search = true;
   out.sorted = static_cast<int>(out.columns.size() - layout_.tags.size() - (options_.label.empty() ? 0 : 1));
+  out.descending = layout_.tags[0].high;
   std::vector<BasePlace> places;
   for (Row& row : rows) {
     places.push_back({std::move(row.contig), row.pos - 1});

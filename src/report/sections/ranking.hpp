@@ -1,4 +1,5 @@
-// The alleles with the lowest scores, as a table with a small sequence logo in each row.
+// The alleles with the lowest scores, or the highest where these are the damaging ones, as a table with a
+// small sequence logo in each row.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +26,13 @@ std::vector<std::string> small_logos(const std::string& table, const std::vector
 
 class VariantRanking {
  public:
-  /// Keeps options.top alleles with the lowest scores of the first tag; among equal ones the earlier.
+  /// Keeps options.top alleles with the lowest (or highest) scores of the first tag; among equal ones the
+  /// earlier.
   VariantRanking(const VariantLayout& layout, const ReportOptions& options);
 
   void add(const VariantRecord& record);
-  /// The table, the lowest score first. With options.probabilities it has a small logo for each row, which
-  /// can throw Error.
+  /// The table, the lowest (or highest) score first. With options.probabilities it has a small logo for each
+  /// row, which can throw Error.
   Table table() const;
   bool empty() const { return rows_.empty(); }
 
@@ -41,15 +43,15 @@ class VariantRanking {
     std::string contig;
     int64_t pos;
     std::vector<std::string> texts;
-    bool operator<(const Row& other) const;
   };
 
+  bool before(const Row& a, const Row& b) const;
   Row row(const VariantRecord& record, size_t alt) const;
   std::vector<TableColumn> columns() const;
 
   const VariantLayout& layout_;
   const ReportOptions& options_;
-  std::vector<Row> rows_;  // a heap with the highest score on top
+  std::vector<Row> rows_;  // a heap with the last of the table on top
   uint64_t alleles_ = 0, scored_ = 0;
 };
 
