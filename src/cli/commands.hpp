@@ -26,6 +26,7 @@ struct Command {
 Run declare_vep(CommandLine& line);
 Run declare_scan(CommandLine& line);
 Run declare_score(CommandLine& line);
+Run declare_annotate(CommandLine& line);
 Run declare_embed(CommandLine& line);
 Run declare_predict(CommandLine& line);
 Run declare_generate(CommandLine& line);
