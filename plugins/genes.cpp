@@ -244,6 +244,8 @@ class Genes {
     options.text("json", "FILE", "write the result as JSON as well", json_path_);
     options.example("genes of carbon annotate beside those of RefSeq",
                     "carbon +genes genes.gff3 -- --truth refseq.gff3.gz");
+    options.example("runs of coding bases beside a GTF, as JSON as well",
+                    "carbon +genes -o runs.tsv runs.gff3 -- --truth ref.gtf --json runs.json");
   }
 
   void start() {
@@ -279,7 +281,7 @@ class Genes {
     for (const Measure& measure : measures_) {
       out += measure.name;
       for (const double share : {measure.precision(), measure.recall(), measure.f1()})
-        out += "\t" + to_text(share, 6);
+        out += "\t" + to_text(share, 4);
       for (const uint64_t count : {measure.predicted, measure.right, measure.truth, measure.found})
         out += "\t" + std::to_string(count);
       out += "\n";

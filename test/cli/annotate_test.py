@@ -116,7 +116,7 @@ def proteins_and_coding_sequences():
 def partial_contigs():
     """Genes cut by ends of contigs and by gaps, on both strands, with names that GFF3 has to escape."""
     rng = random.Random(2)
-    body = coding(rng, 50)
+    body = coding(rng, 60)
     gap = "N" * 12
     whole = "ATG" + coding(rng, 30) + "TAG"
     out = {"no_start": body + "TAA" + filler(rng, 40), "no_stop": filler(rng, 40) + "ATG" + body[:-1],
@@ -358,8 +358,12 @@ def gffread_reads_the_same_sequences():
     def by_name(path, prefix=""):
         return {name[len(prefix):]: bases for name, bases in parse_fasta(read(path).decode())}
     ours = {name: bases for name, bases in by_name(cds).items() if name.rsplit("_", 1)[0] in plain}
-    expect_equal(by_name(theirs, "transcript:"), ours, "coding sequences")
-    whole = {g["attributes"]["ID"][5:] + ".1" for g, _ in genes(read(out).decode()) if g["attributes"]["status"] == "complete"}
+    # gffread leaves out the bases before the first whole codon.
+    called = genes(read(out).decode())
+    skipped = {g["attributes"]["ID"][5:] + ".1": int((cds[0] if g["strand"] == "+" else cds[-1])["phase"]) for g, cds in called}
+    expect(any(skipped.values()), "no gene begins within a codon")
+    expect_equal(by_name(theirs, "transcript:"), {name: bases[skipped[name]:] for name, bases in ours.items()}, "coding sequences")
+    whole = {g["attributes"]["ID"][5:] + ".1" for g, _ in called if g["attributes"]["status"] == "complete"}
     wanted = {name: protein for name, protein in by_name(proteins).items() if name in whole}
     theirs = {name: protein.rstrip(".*") for name, protein in by_name(their_proteins, "transcript:").items() if name in whole}
     expect_equal(theirs, wanted, "proteins of complete genes")
@@ -448,7 +452,7 @@ def options_that_cannot_be():
                              ("--start", "ATG,TAA"): ("TAA", "stop codon"), ("--start", "AUG"): ("AUG", "--start"),
                              ("--code", 2, "--start", "AGA"): ("AGA", "code 2"), ("--gene-cost", "-1"): ("--gene-cost", "from 0"),
                              ("--intron-cost", "nan"): ("--intron-cost",), ("--min-score", "1.5"): ("--min-score", "from 0 to 1"),
-                             ("--min-intron", 3): ("4",), ("--min-intron", 1001): ("1000",), ("--max-intron", 19): ("--max-intron", "--min-intron"),
+                             ("--min-intron", 3): ("4",), ("--min-intron", 1001): ("1000",), ("--max-intron", 19): ("--max-intron", "min-intron 20"),
                              ("--introns", "maybe"): ("introns",), ("--preset", "eukaryote"): ("--preset", "--genes runs"),
                              ("--stair-inward-shift", 3): ("--stair-inward-shift",), ("--genes", "runs", "--code", 1): ("--code", "--genes model"),
                              ("--genes", "runs", "--proteins", "p.fa"): ("--proteins",), ("--genes", "all"): ("model",),

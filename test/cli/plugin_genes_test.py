@@ -124,7 +124,7 @@ def counts_are_those_of_every_base_and_pair():
         for name, (all_ours, right, all_theirs, seen) in wanted.items():
             precision, recall = right / all_ours, seen / all_theirs
             f1 = 2 * precision * recall / (precision + recall) if right + seen else 0
-            expect_equal(found[name][:3], ["%.6g" % x for x in (precision, recall, f1)], "shares of " + name)
+            expect_equal(found[name][:3], ["%.4g" % x for x in (precision, recall, f1)], "shares of " + name)
 
 
 @case
@@ -162,8 +162,7 @@ def nothing_predicted_and_json():
     line = next(m for m in json.loads(read(out))["measures"] if m["measure"] == "genes")
     expect_equal(line, {"measure": "genes", "precision": None, "recall": 0.0, "f1": None, "predicted": 0, "right": 0, "true": 1, "found": 0}, "JSON")
     expect_equal(counts(measures(bgzip(truth), truth))["genes"], (1, 1, 1, 1), "compressed")
-    with open(truth, "rb") as stream:
-        expect_equal(counts(measures("-", truth, stdin=stream))["genes"], (1, 1, 1, 1), "standard input")
+    expect_failure(carbon("+genes", "-", "--", "--truth", truth, stdin=read(truth)), "standard input can be read only once")
 
 
 @case
