@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "src/base/json.hpp"
+#include "src/base/words.hpp"
 #include "src/files/output.hpp"
 #include "src/model/model_summary.hpp"
 #include "src/model/registry.hpp"
@@ -266,7 +267,7 @@ ordered_json McpTools::call(const std::string& name, const json& arguments, Tool
     fields.refuse_others();
     ordered_json models = ordered_json::array();
     for (const ListedModel& model : list_models()) models.push_back(to_json(look_at_model(model)));
-    return as_result(std::to_string(models.size()) + " models\n", {{"models", models}});
+    return as_result(count_of(models.size(), "model") + "\n", {{"models", models}});
   } catch (const api::Problem& problem) {
     if (run.cancelled) throw;
     return as_error(problem.what());
