@@ -71,7 +71,7 @@ def bash_offers_plugins_and_their_options():
     expect("--targets" in before and "--label" not in before, "before --: %r" % before)
     expect("--label" in after and "--targets" not in after, "after --: %r" % after)
     for words, wanted in ((("+rank", "x.vcf", "--", "--by", ""), ["none", "trinucleotide", "type"]), (("+niah", "--", "--sampler", "=", "m"), ["marginal"]),
-                          (("+niah", "--progress", "a"), ["auto", "always"]), (("+combine", "--", "--by", "none"), [])):
+                          (("+combine", "--", "--by", "none"), [])):
         expect_equal(in_bash(*words), wanted, " ".join(words))
 
 
