@@ -84,7 +84,7 @@ def empty_values_are_refused():
             words = [name, *(["-m", model()] if "--model" in own else []), source, "--"]
             for _, long in valued_options(ok(name, "--", "--help").text):
                 for given in ([long, ""], [long + "="]):
-                    expect_failure(carbon(*words, *given), "[E::%s] %s is empty: " % (name[1:], long))
+                    expect_failure(carbon(*words, *given), "[E::main_%s] %s is empty: " % (name, long))
     expect_failure(carbon("score", ""), "an argument is empty")
     expect_failure(carbon("score", "--", ""), "an argument is empty")
 
