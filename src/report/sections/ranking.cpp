@@ -175,34 +175,17 @@ std::vector<std::string> small_logos(const std::string& table, const std::vector
   return result;
 }
 
-bool VariantRanking::Row::operator<(const Row& other) const {
-  return score != other.score ? score < other.score : number < other.number;
-}
-
 VariantRanking::VariantRanking(const VariantLayout& layout, const ReportOptions& options)
-    : layout_(layout), options_(options) {}
+    : layout_(layout), options_(options), rows_(options.top) {}
 
 void VariantRanking::add(const VariantRecord& record) {
-  for (size_t alt = 0; alt < record.alts.size(); ++alt) {
-    const float score = record.scores[0][alt];
-    const uint64_t number = alleles_++;
-    if (std::isnan(score)) continue;
-    ++scored_;
-    if (options_.top == 0) continue;
-    if (rows_.size() == options_.top) {
-      // A later allele of an equal score ranks behind.
-      if (!(score < rows_.front().score)) continue;
-      std::pop_heap(rows_.begin(), rows_.end());
-      rows_.pop_back();
-    }
-    rows_.push_back(row(record, alt));
-    rows_.back().number = number;
-    std::push_heap(rows_.begin(), rows_.end());
-  }
+  for (size_t alt = 0; alt < record.alts.size(); ++alt)
+    if (const float score = record.scores[0][alt]; !std::isnan(score) && rows_.takes(score))
+      rows_.add(score, row(record, alt));
 }
 
 VariantRanking::Row VariantRanking::row(const VariantRecord& record, size_t alt) const {
-  Row out{record.scores[0][alt], 0, record.contig, record.pos, {}};
+  Row out{{record.contig, record.pos - 1}, {}};
   out.texts = {cut_text(record.contig, kText), std::to_string(record.pos),    cut_text(record.id, kText),
                allele_text(record.ref),        allele_text(record.alts[alt]), std::string(record.types[alt])};
   if (!layout_.table) out.texts.push_back(cut_text(record.filter, kText));
@@ -235,23 +218,22 @@ std::vector<TableColumn> VariantRanking::columns() const {
 }
 
 Table VariantRanking::table() const {
-  std::vector<Row> rows = rows_;
-  std::sort(rows.begin(), rows.end());
+  std::vector<Row> rows = rows_.sorted();
+  const uint64_t scored = rows_.count();
   Table out;
   out.brief = "Lowest scores: " + layout_.tags[0].name;
-  out.title =
-      "Lowest scores: " +
-      (rows.size() < scored_
-           ? "the " + count_text(rows.size()) + " lowest of " + plural(scored_, "allele") +
-                 " with a score (--top shows more)"
-           : (scored_ == 1 ? "the only allele" : "all " + plural(scored_, "allele")) + " with a score") +
-      ", by " + layout_.tags[0].name + ", the lowest first";
+  out.title = "Lowest scores: " +
+              (rows.size() < scored ? "the " + count_text(rows.size()) + " lowest of " +
+                                          plural(scored, "allele") + " with a score (--top shows more)"
+                                    : (scored == 1 ? "the only allele" : "all " + plural(scored, "allele")) +
+                                          " with a score") +
+              ", by " + layout_.tags[0].name + ", the lowest first";
   out.columns = columns();
   out.search = true;
   out.sorted = static_cast<int>(out.columns.size() - layout_.tags.size() - (options_.label.empty() ? 0 : 1));
   std::vector<BasePlace> places;
   for (Row& row : rows) {
-    places.push_back({std::move(row.contig), row.pos - 1});
+    places.push_back(std::move(row.place));
     out.rows.push_back(std::move(row.texts));
   }
   if (!options_.probabilities.empty()) out.pictures = small_logos(options_.probabilities, places, kFlank);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "src/report/drawing/document.hpp"
+#include "src/report/sections/lowest.hpp"
 #include "src/report/sources/options.hpp"
 #include "src/report/sources/variants.hpp"
 
@@ -36,12 +37,8 @@ class VariantRanking {
 
  private:
   struct Row {
-    float score;
-    uint64_t number;  // of the allele in the file
-    std::string contig;
-    int64_t pos;
+    BasePlace place;
     std::vector<std::string> texts;
-    bool operator<(const Row& other) const;
   };
 
   Row row(const VariantRecord& record, size_t alt) const;
@@ -49,8 +46,7 @@ class VariantRanking {
 
   const VariantLayout& layout_;
   const ReportOptions& options_;
-  std::vector<Row> rows_;  // a heap with the highest score on top
-  uint64_t alleles_ = 0, scored_ = 0;
+  Lowest<Row> rows_;  // of the alleles with a score
 };
 
 }  // namespace carbon
