@@ -1,5 +1,5 @@
 // A chart with two axes: where a value lies on the paper, ticks and their numbers, lines, areas, bars,
-// points, clouds of points, and a legend.
+// points, and a legend.
 //
 // Knows no statistics: it draws the values that it is given.
 #pragma once
