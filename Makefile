@@ -80,8 +80,9 @@ all_cxxflags = -std=c++20 -pthread -fopenmp-simd -ffp-contract=off $(CXXFLAGS) $
 all_libs     = $(HTSLIB_LDFLAGS) $(libraries) -ldl $(LIBS)
 
 # Sorted, because the order in which a folder lists its files would otherwise be the order in the program.
-lib_sources  := $(sort $(filter-out src/cli/main.cpp $(left_out),$(wildcard src/*.cpp src/*/*.cpp src/*/*/*.cpp \
-                tokenizer/*.cpp kernels/cpu/*.cpp)) kernels/cuda/loader.cpp)
+# isa-NAME.cpp stands for isa.cpp as it is compiled for an instruction set (mk/flags.mk).
+lib_sources  := $(sort $(filter-out src/cli/main.cpp kernels/cpu/isa.cpp $(left_out),$(wildcard src/*.cpp src/*/*.cpp src/*/*/*.cpp \
+                tokenizer/*.cpp kernels/cpu/*.cpp)) $(isas:%=kernels/cpu/isa-%.cpp) kernels/cuda/loader.cpp)
 lib_objects  := $(lib_sources:%.cpp=$(BUILD)/%.o)
 # What the rule for $(BUILD)/%.o compiles; mk/test.mk adds the tests.
 host_objects := $(lib_objects) $(BUILD)/src/cli/main.o

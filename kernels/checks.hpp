@@ -1,6 +1,7 @@
-// Checks of the arguments of a backend, for all backends.
+// What all backends have in common: checks of their arguments, and the angles of the rotary embedding.
 #pragma once
 
+#include <cmath>
 #include <span>
 #include <string>
 
@@ -9,6 +10,24 @@
 #include "src/base/error.hpp"
 
 namespace carbon::ops {
+
+/// a * b. Throws Error(function, ...) if that overflows.
+inline size_t checked_product(const char* function, size_t a, size_t b) {
+  size_t product;
+  if (__builtin_mul_overflow(a, b, &product))
+    throw Error(function, "a size overflows: " + std::to_string(a) + " x " + std::to_string(b));
+  return product;
+}
+
+/// The type of activations. Throws Error(function, ...) for one in which no backend computes; `device` is the
+/// kind of this one.
+inline DType checked_type(const char* function, const char* device, DType type) {
+  if (type == DType::f16)
+    throw Error(function,
+                "the " + std::string(device) + " backend cannot compute in f16, only in bf16 or f32",
+                {"use {--dtype} bf16, f32 or int8"});
+  return type;
+}
 
 /// Casts `object` to this backend's type. Throws Error(function, otherwise) if it belongs to another backend.
 template <class Own, class Object>
@@ -63,6 +82,54 @@ inline void check_part(size_t first, size_t count, size_t matrices) {
                             " on are not a part of a weight of " + std::to_string(matrices));
 }
 
+/// Throws Error unless the table has all rows.
+inline void check_rows(const TensorView& table, std::span<const uint32_t> rows) {
+  for (const uint32_t row : rows)
+    if (row >= table.rows)
+      throw Error("embed", "token row " + std::to_string(row) + " is outside the embedding table of " +
+                               std::to_string(table.rows) + " rows");
+}
+
+/// Throws Error if the outputs of a row would reach into the next one.
+inline void check_outputs(const Weight& w, size_t ld_out) {
+  if (ld_out < w.rows())
+    throw Error("linear", "leading dimension " + std::to_string(ld_out) + " is below the " +
+                              std::to_string(w.rows()) + " outputs of the weight");
+}
+
+/// Throws Error(function, ...) unless the outputs of the head are the 6-mers.
+inline void check_kmer_head(const std::string& function, const Weight& w) {
+  if (w.rows() != kKmers)
+    throw Error(function, "the head has " + std::to_string(w.rows()) + " rows; " + function + " need the " +
+                              std::to_string(kKmers) + " 6-mers");
+}
+/// Throws Error unless there are `n`, one for each row.
+inline void check_known(std::span<const KnownBases> known, size_t n) {
+  if (known.size() != n)
+    throw Error("conditionals", "known bases of " + std::to_string(known.size()) + " 6-mers for " +
+                                    std::to_string(n) + " rows");
+}
+inline void check_targets(std::span<const int64_t> targets, size_t n) {
+  if (targets.size() != n)
+    throw Error("logsumexp", std::to_string(targets.size()) + " targets for " + std::to_string(n) + " rows");
+}
+
+/// Throws Error unless a KV store can have this shape, with heads of at most `most`.
+inline void check_kv_shape(const KvShape& shape, size_t most) {
+  if (shape.layers == 0 || shape.kv_heads == 0 || shape.head_dim == 0 || shape.head_dim % 2 != 0 ||
+      shape.head_dim > most)
+    throw Error("kv_store", "unsupported KV shape: " + std::to_string(shape.layers) + " layers, " +
+                                std::to_string(shape.kv_heads) + " KV heads of " +
+                                std::to_string(shape.head_dim) + "; the head size must be even and at most " +
+                                std::to_string(most));
+}
+/// Throws Error unless a store of `count` pages has both.
+inline void check_pages(uint32_t to, uint32_t from, size_t count) {
+  if (to >= count || from >= count)
+    throw Error("copy_page", "page " + std::to_string(to >= count ? to : from) + " of " +
+                                 std::to_string(count) + " does not exist");
+}
+
 /// The limits of what a plan may contain.
 struct RunLimits {
   size_t heads;      // query heads
@@ -89,6 +156,18 @@ inline void check_runs(std::span<const RowRun> runs, const KvShape& shape, const
         throw Error("plan", "KV page " + std::to_string(run.pages[i]) + " of " +
                                 std::to_string(limits.pages) + " does not exist");
   }
+}
+
+/// cos and sin [., head_dim / 2] of positions [first, positions): angles in double, rounded once to f32, so
+/// that all backends rotate by the same.
+inline void fill_rope(const RopeParams& rope, size_t first, size_t positions, float* cos, float* sin) {
+  const size_t half = rope.inv_freq.size();
+  for (size_t p = first; p < positions; ++p)
+    for (size_t j = 0; j < half; ++j) {
+      const double angle = static_cast<double>(p) * rope.inv_freq[j];
+      cos[p * half + j] = static_cast<float>(std::cos(angle) * rope.scale);
+      sin[p * half + j] = static_cast<float>(std::sin(angle) * rope.scale);
+    }
 }
 
 }  // namespace carbon::ops

@@ -6,8 +6,8 @@
 // variants. The only DNA here is that the 4,096 outputs of a head are 6-mers.
 //
 // Beside it stand what both implementations need: tensor.hpp (types of numbers, and a matrix in host memory),
-// kmer_pattern.hpp (sets of 6-mers that share letters), draw_math.hpp, and checks.hpp, by which both refuse
-// the same arguments.
+// draw_math.hpp (with sets of 6-mers that share letters), and checks.hpp, by which both refuse the same
+// arguments and rotate by the same angles.
 //
 // A row is a token. Shapes are [rows, columns], row-major, and dense unless a leading dimension is given.
 // Buffers of rows are device memory from allocate(), unless a comment says host. They have one of two types:

@@ -25,7 +25,7 @@ $(BUILD)/cuda/%.cpp.o: %.cpp $(BUILD)/compile_cuda.stamp | $(BUILD)/backend_stam
 	@mkdir -p $(@D)
 	$(compile_cuda) -MF $@.d -o $@ $<
 
-# cuBLASLt is not linked: cublaslt_library.cpp opens it, by the same search.
+# cuBLASLt is not linked: cublaslt.cpp opens it, by the same search.
 cuda_rpath = -Wl,-rpath,$(CUDA_RPATH)
 cuda_libs = -L$(WITH_CUDA)/lib64 $(if $(CUDA_RPATH),$(cuda_rpath)) -lcudart_static -ldl -lrt -lpthread
 ifeq ($(LINK_CUDA)$(filter no,$(WITH_CUDA)),yes)

@@ -26,11 +26,13 @@ override WITH_CUDA := no
 SAN_FLAGS = -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all
 endif
 
+# The instruction sets for which the kernels are compiled (mk/flags.mk).
+isas := generic $(if $(x86),avx2 avx512 avx512_vnni avx512_bf16) $(if $(filter x86_64%,$(machine)),avx512_amx) \
+        $(if $(aarch64),neon neon_dotprod neon_bf16)
+
 # What only a server needs, with Boost; the library answers without it.
 network_sources := src/serve/http_%.cpp $(patsubst %,src/serve/%.cpp,api page run)
 CUDA_LIBRARY := $(if $(filter no,$(WITH_CUDA))$(filter yes,$(LINK_CUDA)),,carbon-cuda.so)
-left_out     := $(if $(x86),,kernels/cpu/isa_avx%.cpp) \
-                $(if $(filter x86_64%,$(machine)),,kernels/cpu/isa_avx512_amx.cpp) \
-                $(if $(aarch64),,kernels/cpu/isa_neon%.cpp test/unit/kernels_neon_%.cpp) \
+left_out     := $(if $(aarch64),,test/unit/kernels_neon_%.cpp) \
                 $(if $(SERVER_CPPFLAGS),,$(network_sources) test/unit/serve_%.cpp test/unit/http_%.cpp) \
                 $(if $(FUZZ),src/cli/%.cpp src/bench/%.cpp)

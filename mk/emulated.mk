@@ -1,6 +1,6 @@
 # The sources of the CUDA backend for a CPU, with the device made up by test/cuda_emulation, and the checks of the backend on it.
 
-emulated_objects := $(patsubst %,$(BUILD)/emulated/%.o,$(filter-out %/matmul_cublaslt.cpp %/cublaslt_library.cpp,$(cuda_sources)) \
+emulated_objects := $(patsubst %,$(BUILD)/emulated/%.o,$(filter-out %/cublaslt.cpp,$(cuda_sources)) \
                       $(filter-out %_checks.cpp,$(wildcard test/cuda_emulation/*.cpp)))
 emulated_checks  := $(patsubst %,$(BUILD)/emulated/%.o,$(wildcard test/gpu/*.cpp) test/cuda_emulation/planted.cu \
                       test/cuda_emulation/choice_checks.cpp)

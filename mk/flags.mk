@@ -1,20 +1,21 @@
 # Flags of single files, which the rule for $(BUILD)/%.o adds.
 
-# Each instruction set's kernels are one file, compiled for it alone; they include no standard inline functions, so
-# nothing compiled for a newer CPU can leak into the rest of the program.
+# The kernels are one text, isa.cpp, compiled for each instruction set alone; they include no standard inline functions, so
+# nothing compiled for a newer CPU can leak into the rest of the program. PAIRS: it multiplies pairs of bf16; TILES: in tiles.
 isa_optimisation           = -O3
 isa_generic.file_flags     = $(isa_optimisation)
 isa_avx2.file_flags        = $(isa_optimisation) -mavx2 -mfma -mf16c
 isa_avx512.file_flags      = $(isa_optimisation) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mfma -mf16c
 isa_avx512_vnni.file_flags = $(isa_optimisation) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mfma -mf16c
-isa_avx512_bf16.file_flags = $(isa_optimisation) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mavx512bf16 -mfma -mf16c
-isa_avx512_amx.file_flags  = $(isa_avx512_bf16.file_flags) -mamx-tile -mamx-bf16
+isa_avx512_bf16.file_flags = $(isa_avx512_vnni.file_flags) -mavx512bf16 -DPAIRS
+isa_avx512_amx.file_flags  = $(isa_avx512_bf16.file_flags) -mamx-tile -mamx-bf16 -DTILES
 # GCC's first scheduling pass moves all loads of a tile to its beginning and then has too few registers for its sums.
 isa_neon.file_flags        = $(isa_optimisation) -fno-schedule-insns
 isa_neon_dotprod.file_flags = $(isa_optimisation) -fno-schedule-insns -march=armv8.2-a+dotprod
-isa_neon_bf16.file_flags   = $(isa_optimisation) -fno-schedule-insns -march=armv8.2-a+dotprod+bf16
-$(BUILD)/kernels/cpu/isa_%.o: file_flags = $($(notdir $*).file_flags)
-$(filter $(BUILD)/kernels/cpu/isa_%,$(lib_objects)): $(BUILD)/kernels/cpu/%.o: $(BUILD)/%.file_flags.stamp
+isa_neon_bf16.file_flags   = $(isa_optimisation) -fno-schedule-insns -march=armv8.2-a+dotprod+bf16 -DPAIRS
+$(isas:%=$(BUILD)/kernels/cpu/isa-%.o): $(BUILD)/kernels/cpu/isa-%.o: kernels/cpu/isa.cpp $(BUILD)/compile.stamp $(BUILD)/isa_%.file_flags.stamp
+	@mkdir -p $(@D)
+	$(compile) -DISA=$* -DVECTORS='"kernels/cpu/simd_$(firstword $(subst _, ,$*)).hpp"' $(isa_$*.file_flags) -o $@ $<
 # This code runs for milliseconds and takes long to compile. Of two -O the compiler takes the later.
 fast_files  := $(addprefix $(BUILD)/,src/cli/%.o test/unit/%.o test/tools/%.o)
 fast_flags   = $(if $(filter -O2,$(lastword $(filter -O%,$(CXXFLAGS)))),-O1)
@@ -31,4 +32,4 @@ install_dirs = -DCARBON_BINDIR='"$(bindir)"' -DCARBON_DATADIR='"$(datadir)"' -DC
 $(BUILD)/src/base/installed.o: file_flags = $(install_dirs)
 $(BUILD)/src/base/installed.o: $(BUILD)/install_dirs.stamp
 
-stamps += fast_flags unit_flags install_dirs $(patsubst kernels/cpu/%.cpp,%.file_flags,$(wildcard kernels/cpu/isa_*.cpp))
+stamps += fast_flags unit_flags install_dirs $(isas:%=isa_%.file_flags)

@@ -34,14 +34,17 @@ class Auroc {
         "for each type of allele (type also divides indels by length), FILTER or value of a tag, their "
         "mean, and all together",
         by_);
-    options.number("min-class", "N",
-                   "positive and negative alleles that a stratum must have, each (default: 30)", least_,
-                   uint64_t{1});
+    options
+        .number("min-class", "N", "positive and negative alleles that a stratum must have, each", least_,
+                uint64_t{1})
+        .shows_default();
     options.text("thresholds", "FILE", "sensitivity, specificity and counts at 99 thresholds", thresholds_);
-    options.number("bootstrap", "N", "samples for intervals, 0 for none (default: 1000)", replicates_,
-                   uint64_t{0}, uint64_t{1000000});
-    options.number("seed", "N", "of the bootstrap (default: 0)", seed_, uint64_t{0});
-    options.number("confidence", "SHARE", "of the intervals (default: 0.95)", confidence_, 0.0, 1.0);
+    options
+        .number("bootstrap", "N", "samples for intervals, 0 for none", replicates_, uint64_t{0},
+                uint64_t{1000000})
+        .shows_default();
+    options.number("seed", "N", "of the bootstrap", seed_, uint64_t{0}).shows_default();
+    options.number("confidence", "SHARE", "of the intervals", confidence_, 0.0, 1.0).shows_default();
     options.text("json", "FILE", "write the result as JSON as well, with each chromosome's", json_);
     options.example("pathogenic against benign in ClinVar, scored with the recipe published for it",
                     "carbon +auroc scored.bcf -- --score CARBON_NT --label clinvar");
@@ -193,10 +196,8 @@ class Auroc {
         if (!std::isnan(sample.values[m])) found[m].push_back(sample.values[m]);
     }
     for (size_t m = 0; m < RankMetrics::kCount; ++m) {
-      std::sort(found[m].begin(), found[m].end());
-      if (std::isnan(result_.values[m])) continue;
-      low_.values[m] = quantile(found[m], (1 - confidence_) / 2);
-      high_.values[m] = quantile(found[m], (1 + confidence_) / 2);
+      if (!std::isnan(result_.values[m]))
+        std::tie(low_.values[m], high_.values[m]) = percentile_interval(found[m], confidence_);
     }
   }
 

@@ -71,7 +71,8 @@ enum {
   CARBON_READS_INPUTS = 8,   /* the inputs are names of files, which the plugin opens itself */
   CARBON_WRITES_VCF = 16,    /* the text of the main output is a VCF; -o and -O choose any format for it */
   CARBON_LACKS_INPUTS = 64,  /* with CARBON_READS_INPUTS: there need not be one, and none is standard input */
-  CARBON_READS_MORE = 32     /* with CARBON_READS_RECORDS: more inputs may follow, for `records_open` */
+  CARBON_READS_MORE = 32,    /* with CARBON_READS_RECORDS: more inputs may follow, for `records_open` */
+  CARBON_DECLARES_OPTIONS = 128 /* the plugin is the first member of a carbon_declared_plugin */
 };
 
 typedef struct carbon_plugin {
@@ -80,11 +81,12 @@ typedef struct carbon_plugin {
   const char* version; /* of the plugin, any text; its name is that of the file, NAME.so */
   const char* about;   /* one line */
   uint32_t uses;
-  /* The plugin's options as --help prints them, and examples, ending in a newline; never null. Each option
-   * begins a line, after two spaces: the program finds them so. */
+  /* The plugin's options as --help prints them, and examples, ending in a newline; never null. Under
+   * CARBON_DECLARES_OPTIONS the program prints the options, and this is what follows them. */
   const char* (*usage)(void);
   /* Called first, with the words after `--`; argv[0] is the name. --help is the program's and never arrives
-   * here. What it puts into *state comes back in the calls below. */
+   * here. Under CARBON_DECLARES_OPTIONS they are those that are given, checked, as --NAME=VALUE, and --NAME
+   * of a flag. What it puts into *state comes back in the calls below. */
   int (*init)(carbon_run* run, int argc, char** argv, void** state);
   /* For every record in order, under CARBON_READS_RECORDS, else null. The handle is good during the call.
    * Returns CARBON_KEEP, CARBON_DROP or CARBON_ERROR. */
@@ -95,6 +97,32 @@ typedef struct carbon_plugin {
   /* Always called at the end if init put something into *state; may be null. */
   void (*destroy)(void* state);
 } carbon_plugin;
+
+/* What the program takes as a value of an option. */
+enum {
+  CARBON_VALUE_TEXT = 0,
+  CARBON_VALUE_WORD = 1,  /* one of the words in `value`, which has them with | between them */
+  CARBON_VALUE_WHOLE = 2, /* a whole number, not below 0 */
+  CARBON_VALUE_REAL = 3
+};
+
+/* An option of the plugin, which the program lists and reads as its own, and whose wrong values it refuses.
+ */
+typedef struct carbon_option {
+  const char*
+      name; /* as --name without dashes: small letters, digits and -, at least two; null ends a table */
+  const char* value;        /* as --help shows it, such as "FILE"; null for a flag */
+  const char* help;         /* what it does, and in which unit */
+  const char *least, *most; /* bounds of a number, included, as decimal text; null for none */
+  int kind;                 /* of the value */
+  char letter;              /* 'f' if it is -f, too; else 0 */
+  char repeats;             /* 1 if it may be given several times, else 0 */
+} carbon_option;
+
+typedef struct carbon_declared_plugin {
+  carbon_plugin plugin;
+  const carbon_option* options;
+} carbon_declared_plugin;
 
 typedef const carbon_plugin* carbon_plugin_entry_function(void);
 

@@ -49,7 +49,7 @@ class Combine {
         "compare alleles of the same type (default), all, or those of the same type, FILTER or value "
         "of a tag as in +concord",
         by_);
-    options.text("tag", "NAME", "the tag that is written (default: CARBON_RANKMEAN)", name_);
+    options.text("tag", "NAME", "the tag that is written", name_).shows_default();
     options.example("the likelihood ratio together with conservation",
                     "carbon +combine -o ranks.bcf scored.bcf -- --scores CARBON_LLR,PHYLOP:high");
     options.example("two scores, among variants with the same consequence",
@@ -62,7 +62,7 @@ class Combine {
       fail("standard input cannot be read twice, which ranks need; write it to a file and name that");
     for (const std::string& word : split(scores_text_, ',')) scores_.push_back(parsed(word));
     check_tag();
-    strata_.emplace(run_, by_);
+    strata_.emplace(run_, by_, true);
     read_values(input);
     declare_tags();
     warn_of_demonstration(run_);

@@ -62,11 +62,13 @@ class Concord {
     options.flag("negate", "for these, judge minus the scores of tags that are not of carbon", negate_);
     options.text("by", "type|TYPE|FILTER|TAG",
                  "also a line for each type of allele, FILTER or value of a tag", by_);
-    options.number("bootstrap", "N", "samples for intervals, 0 for none (default: 1000)",
-                   bootstrap_.replicates, uint64_t{0}, uint64_t{1000000});
-    options.number("seed", "N", "of the bootstrap (default: 0)", bootstrap_.seed, uint64_t{0});
-    options.number("confidence", "SHARE", "of the intervals (default: 0.95)", bootstrap_.confidence, 0.0,
-                   1.0);
+    options
+        .number("bootstrap", "N", "samples for intervals, 0 for none", bootstrap_.replicates, uint64_t{0},
+                uint64_t{1000000})
+        .shows_default();
+    options.number("seed", "N", "of the bootstrap", bootstrap_.seed, uint64_t{0}).shows_default();
+    options.number("confidence", "SHARE", "of the intervals", bootstrap_.confidence, 0.0, 1.0)
+        .shows_default();
     options.text("json", "FILE", "write the result as JSON as well", json_);
     const auto bound = [&](const char* name, const char* help, double& value, double least, double most) {
       options.number(name, "X", std::string("exit with 1 ") + help, value, least, most);
@@ -104,7 +106,7 @@ class Concord {
       load();
     else
       check_type(run_->api->info_type(run_, tag_b_.c_str()), tag_b_, file_b_);
-    if (label_) choose_direction();
+    choose_direction();
     warn_of_demonstration(run_);
   }
 
@@ -216,6 +218,7 @@ class Concord {
   bool is_low(ScoreDirection direction) const {
     return direction == ScoreDirection::low || (negate_ && direction == ScoreDirection::unknown);
   }
+  static bool is_high(ScoreDirection direction) { return direction == ScoreDirection::high; }
   bool low_a() const { return is_low(direction_a_); }
   bool low_b() const { return is_low(direction_b_); }
   void warn(const std::string& text) const { run_->api->message(run_, CARBON_WARNING, text.c_str()); }
@@ -297,7 +300,7 @@ class Concord {
     out.name = name;
     out.counts = counts;
     out.pairs = pairs.size();
-    out.agreement = agreement(pairs);
+    out.agreement = agreement(pairs, is_high(direction_a_), is_high(direction_b_));
     if (!label_) return out;
     std::vector<ScorePair> classed;
     for (const ScorePair& pair : pairs) {
@@ -362,6 +365,8 @@ class Concord {
   /// Those that were asked for.
   std::vector<Bound> measured_bounds(const Line& all) const {
     const Agreement& found = all.agreement;
+    const std::string overlap =
+        "the overlap of the " + std::string(overlap_words(is_high(direction_a_), is_high(direction_b_)));
     const std::string constant = std::isnan(found.pearson) ? why_no_correlation() : "";
     std::vector<Bound> bounds = {
         {"min-n", "the number of alleles with both scores",
@@ -370,8 +375,8 @@ class Concord {
         {"min-spearman", "the Spearman correlation", min_spearman_, found.spearman, constant, true},
         {"max-mean-diff", "the mean |difference|", max_mean_difference_, found.mean_difference, "", false},
         {"max-diff", "the largest |difference|", max_difference_, found.largest_difference, "", false},
-        {"min-overlap-1", "the overlap of the lowest 1 %", min_overlap_1_, found.overlap_1, "", true},
-        {"min-overlap-5", "the overlap of the lowest 5 %", min_overlap_5_, found.overlap_5, "", true}};
+        {"min-overlap-1", overlap + " 1 %", min_overlap_1_, found.overlap_1, "", true},
+        {"min-overlap-5", overlap + " 5 %", min_overlap_5_, found.overlap_5, "", true}};
     constexpr const char* losses[] = {"the loss of AUROC", "the loss of AUPRC",
                                       "the loss of average precision"};
     for (size_t m = 0; label_ && m < Separation::kCount; ++m)

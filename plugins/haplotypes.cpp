@@ -35,12 +35,12 @@ class Haplotypes {
   explicit Haplotypes(carbon_run* run) : run_(run) {}
 
   void declare(Options& options) {
-    options.text("fasta-ref", "FILE", "the reference, plain or BGZF; required without --compare",
-                 fasta_path_);
-    options.letter('f');
-    options.number("distance", "BP",
-                   "the most bases between two neighbours of a group, 0 to 1000 (default: 6)", distance_,
-                   int64_t{0}, int64_t{1000});
+    options.text("fasta-ref", "FILE", "the reference, plain or BGZF; required without --compare", fasta_path_)
+        .letter('f');
+    options
+        .number("distance", "BP", "the most bases between two neighbours of a group, 0 to 1000", distance_,
+                int64_t{0}, int64_t{1000})
+        .shows_default();
     options.text("samples", "LIST|FILE",
                  "samples whose haplotypes are read, or a file with one per line (default: all)", samples_);
     options.flag("compare", "compare the scores of groups with the sums over their parts", compare_);

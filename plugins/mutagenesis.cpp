@@ -41,13 +41,12 @@ class Mutagenesis {
   explicit Mutagenesis(carbon_run* run) : run_(run) {}
 
   void declare(Options& options) {
-    options.text("fasta-ref", "FILE", "the reference, plain or BGZF; required", fasta_path_);
-    options.letter('f');
-    options.list("regions", "REGION", "chr, chr:beg-end, ...; may be given several times", regions_);
-    options.letter('r');
-    options.list("regions-file", "FILE", "regions from a file, such as BED (by its name)", region_files_);
-    options.letter('R');
-    options.choice("type", {"snv", "indel"}, "which variants (default: snv)", type_);
+    options.text("fasta-ref", "FILE", "the reference, plain or BGZF; required", fasta_path_).letter('f');
+    options.list("regions", "REGION", "chr, chr:beg-end, ...; may be given several times", regions_)
+        .letter('r');
+    options.list("regions-file", "FILE", "regions from a file, such as BED (by its name)", region_files_)
+        .letter('R');
+    options.choice("type", {"snv", "indel"}, "which variants", type_).shows_default();
     options.text("matrix", "FILE", "write a table as well: a line a position, a column a change",
                  matrix_path_);
     options.text("recipe", "LIST", "as in carbon vep (default: centered)", recipe_);
@@ -116,7 +115,8 @@ class Mutagenesis {
     if (!input) return;
     fasta_path_ = input;
     run_->api->message(run_, CARBON_WARNING,
-                       Options::renamed("the FASTA before --", "fasta-ref (-f)").c_str());
+                       "the FASTA before -- is now called --fasta-ref (-f); the next version will not read "
+                       "the old name");
   }
 
   int64_t positions_per_call() const {

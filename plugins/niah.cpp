@@ -161,16 +161,20 @@ class Niah {
   explicit Niah(carbon_run* run) : run_(run) {}
 
   void declare(Options& options) {
-    options.choice("task", {"niah", "neardup_d4", "neardup_d2", "neardup_d1", "given"},
-                   "how near the keys of eight decoys are, or a table of prompts (default: niah)", task_);
-    options.number("context", "TOKENS", "of prompt and value with <dna> (default: 4096)", context_,
-                   int64_t{5 + 4 + 8 * 9 + 1}, int64_t{1} << 24);
+    options
+        .choice("task", {"niah", "neardup_d4", "neardup_d2", "neardup_d1", "given"},
+                "how near the keys of eight decoys are, or a table of prompts", task_)
+        .shows_default();
+    options
+        .number("context", "TOKENS", "of prompt and value with <dna>", context_, int64_t{5 + 4 + 8 * 9 + 1},
+                int64_t{1} << 24)
+        .shows_default();
     options.text("depths", "LIST",
                  "where needles lie, as shares of the haystack (default: 0.1,0.25,0.5,0.75,0.9)", depths_);
-    options.number("rows", "N", "prompts, the depths in turn (default: 500)", rows_, uint64_t{1});
-    options.number("seed", "N", "of the data set (default: 0)", seed_, uint64_t{0});
-    options.word("sampler", {"kmer", "marginal", "chain"}, "as in carbon generate, greedy (default: kmer)",
-                 sampler_);
+    options.number("rows", "N", "prompts, the depths in turn", rows_, uint64_t{1}).shows_default();
+    options.number("seed", "N", "of the data set", seed_, uint64_t{0}).shows_default();
+    options.word("sampler", {"kmer", "marginal", "chain"}, "as in carbon generate, greedy", sampler_)
+        .shows_default();
     options.flag("likelihood", "compare the value's likelihood with that of a wrong value as well",
                  likelihood_);
     options.text("write-data", "FILE", "write the prompts as a table that --task given reads", data_path_);

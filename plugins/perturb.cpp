@@ -98,21 +98,27 @@ class Perturb {
         "table "
         "of pairs",
         settings_.task);
-    options.number("cds-start", "BP", "where the coding sequence begins in each sequence (default: 0)",
-                   settings_.cds_start, int64_t{0}, kLongest);
-    options.text("motif", "BASES", "triplet: what is repeated (default: CAG)", settings_.motif);
-    options.number("start-after", "BP", "triplet: coding bases before the patch (default: 60)",
-                   settings_.start_after, int64_t{0}, kLongest);
-    options.number("patch", "BP", "triplet: bases that the repeats replace (default: 30)", settings_.patch,
-                   int64_t{3}, kLongest);
-    options.number("rate", "SHARE", "syn_random: of the codons that have synonyms (default: 1)",
-                   settings_.rate, 0.0, 1.0);
-    options.number("seed", "N", "syn_random: of the choice of codons (default: 0)", settings_.seed,
-                   uint64_t{0});
-    options.number("max-length", "BP", "longer sequences are cut (default: 8192)", settings_.max_length,
-                   int64_t{6});
-    options.word("level", {"bp", "token"},
-                 "likelihood of bases or of 6-mers, as in carbon score (default: bp)", level_);
+    options
+        .number("cds-start", "BP", "where the coding sequence begins in each sequence", settings_.cds_start,
+                int64_t{0}, kLongest)
+        .shows_default();
+    options.text("motif", "BASES", "triplet: what is repeated", settings_.motif).shows_default();
+    options
+        .number("start-after", "BP", "triplet: coding bases before the patch", settings_.start_after,
+                int64_t{0}, kLongest)
+        .shows_default();
+    options
+        .number("patch", "BP", "triplet: bases that the repeats replace", settings_.patch, int64_t{3},
+                kLongest)
+        .shows_default();
+    options.number("rate", "SHARE", "syn_random: of the codons that have synonyms", settings_.rate, 0.0, 1.0)
+        .shows_default();
+    options.number("seed", "N", "syn_random: of the choice of codons", settings_.seed, uint64_t{0})
+        .shows_default();
+    options.number("max-length", "BP", "longer sequences are cut", settings_.max_length, int64_t{6})
+        .shows_default();
+    options.word("level", {"bp", "token"}, "likelihood of bases or of 6-mers, as in carbon score", level_)
+        .shows_default();
     options.text("write-pairs", "FILE", "write the pairs as a table that --task given reads", pairs_path_);
     options.text("details", "FILE", "write the likelihoods of each pair", details_path_);
     options.text("json", "FILE", "write the result as JSON as well", json_path_);

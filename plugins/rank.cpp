@@ -48,8 +48,7 @@ class Rank {
         "rank among all alleles (default for a scan), or among SNVs of the same context (of a scan), "
         "or alleles of the same type (default for vep)",
         by_);
-    options.text("fasta-ref", "FILE", "the reference, for --by trinucleotide", fasta_path_);
-    options.letter('f');
+    options.text("fasta-ref", "FILE", "the reference, for --by trinucleotide", fasta_path_).letter('f');
     options.example("the rank of each scanned SNV among all of the genome",
                     "carbon +rank -o ranked.bcf annotated.bcf -- --background scan.hist");
     options.example("the rank of each variant among those of its type in the same run",

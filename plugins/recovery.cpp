@@ -35,13 +35,15 @@ class Recovery {
   explicit Recovery(carbon_run* run) : run_(run) {}
 
   void declare(Options& options) {
-    options.choice("task", {"fasta", "given"},
-                   "hold out the last bases of FASTA records, or read a table (default: fasta)", task_);
-    options.number("context", "BP", "bases of the prompt at most, whole tokens (default: 6144)", context_,
-                   int64_t{1});
-    options.number("length", "BP", "bases to restore (default: 30)", length_, int64_t{1}, int64_t{100000});
-    options.word("sampler", {"kmer", "marginal", "chain"}, "as in carbon generate, greedy (default: kmer)",
-                 sampler_);
+    options
+        .choice("task", {"fasta", "given"}, "hold out the last bases of FASTA records, or read a table",
+                task_)
+        .shows_default();
+    options.number("context", "BP", "bases of the prompt at most, whole tokens", context_, int64_t{1})
+        .shows_default();
+    options.number("length", "BP", "bases to restore", length_, int64_t{1}, int64_t{100000}).shows_default();
+    options.word("sampler", {"kmer", "marginal", "chain"}, "as in carbon generate, greedy", sampler_)
+        .shows_default();
     options.text("group", "COLUMN", "given: a line for each value of this column as well", group_column_);
     options.text("details", "FILE", "write what was generated for each sequence", details_path_);
     options.text("json", "FILE", "write the result as JSON as well", json_path_);

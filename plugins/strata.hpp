@@ -62,14 +62,14 @@ class Strata {
  public:
   static constexpr size_t kMost = 1000;
 
-  /// `by` is none (all alleles are one stratum), type (rank_type_of), TYPE, FILTER, a tag, or INFO/TAG, which
-  /// a tag of one of these names needs.
-  Strata(carbon_run* run, const std::string& by) : run_(run), by_(by) {
-    if (by == "none" || by == "type" || by == "TYPE" || by == "FILTER") return;
+  /// `by` is type (rank_type_of), TYPE, FILTER, a tag, or INFO/TAG, which a tag of one of these names needs;
+  /// and if `may_be_one`, none: all alleles are one stratum.
+  Strata(carbon_run* run, const std::string& by, bool may_be_one = false) : run_(run), by_(by) {
+    if ((may_be_one && by == "none") || by == "type" || by == "TYPE" || by == "FILTER") return;
     tag_ = by.starts_with("INFO/") ? by.substr(5) : by;
     if (checked(run->api->info_type(run, tag_.c_str())) == CARBON_TYPE_NONE)
-      fail("--by " + by + ": the header of the first file has no INFO tag " + tag_ +
-           "; expected type, TYPE, FILTER or a tag");
+      fail("--by " + by + ": the header of the first file has no INFO tag " + tag_ + "; expected type, " +
+           (may_be_one ? "none, " : "") + "TYPE, FILTER or a tag");
   }
 
   /// The number of the stratum of each ALT.

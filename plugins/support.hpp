@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -73,124 +74,115 @@ inline std::string upper_case(std::string text) {
   return text;
 }
 
-/// Long options: `--name VALUE`, `--name=VALUE` and flags. All plugins call the same thing by the same name:
-/// -f,--fasta-ref a FASTA with the reference, -r,--regions a region, -R,--regions-file a file of them, and
-/// --genes an annotation.
+/// The options of a plugin, each declared once. The program lists, reads and refuses them as those of its
+/// commands. All plugins call the same thing by the same name: -f,--fasta-ref a FASTA with the reference,
+/// -r,--regions a region, -R,--regions-file a file of them, and --genes an annotation.
 class Options {
  public:
-  /// The option declared last was called --NAME before 0.3, which this version still reads, with a warning.
-  void once_called(const std::string& name) { options_.back().old_name = name; }
-  /// The option declared last is also `-letter VALUE`.
-  void letter(char letter) { options_.back().letter = letter; }
-  void text(const std::string& name, const std::string& type, const std::string& help, std::string& value) {
-    add(name, type, help, [&value](const std::string& given) { value = given; });
+  /// A row of the table, and where its value goes. The methods fill in columns that few options have, and
+  /// return the row.
+  struct Row {
+    std::string name, value, help;  // without a value it is a flag
+    std::function<void(const std::string&)> set;
+    int kind = CARBON_VALUE_TEXT;
+    std::string now = {};  // the value before the command line is read
+    std::string least = {}, most = {};
+    bool repeats = false;
+    char short_name = '\0';
+
+    Row& letter(char name) {
+      short_name = name;
+      return *this;
+    }
+    /// --help says which value holds without the option: the one that the variable has when it is declared.
+    Row& shows_default() {
+      help += " (default: " + now + ")";
+      return *this;
+    }
+  };
+
+  Row& text(const std::string& name, const std::string& type, const std::string& help, std::string& value) {
+    return add(
+        {name, type, help, [&value](const std::string& given) { value = given; }, CARBON_VALUE_TEXT, value});
   }
   /// May be given several times.
-  void list(const std::string& name, const std::string& type, const std::string& help,
+  Row& list(const std::string& name, const std::string& type, const std::string& help,
             std::vector<std::string>& values) {
-    add(name, type, help, [&values](const std::string& given) { values.push_back(given); });
+    Row& row = add({name, type, help, [&values](const std::string& given) { values.push_back(given); }});
+    row.repeats = true;
+    return row;
   }
   template <class T>
-  void number(const std::string& name, const std::string& type, const std::string& help, T& value, T least,
+  Row& number(const std::string& name, const std::string& type, const std::string& help, T& value, T least,
               T most = std::numeric_limits<T>::max()) {
-    add(name, type, help, [&value, name, type, least, most](const std::string& given) {
-      if (!parse_number(given, value) || !(value >= least && value <= most))
-        fail("--" + name + " " + given + ": expected a number" +
-             (most == std::numeric_limits<T>::max() ? " of at least " + shown(least)
-                                                    : " from " + shown(least) + " to " + shown(most)));
-    });
+    // The program has read it as a number between the bounds.
+    Row& row = add({name, type, help, [&value](const std::string& given) { parse_number(given, value); },
+                    std::is_integral_v<T> ? CARBON_VALUE_WHOLE : CARBON_VALUE_REAL, shown(value)});
+    row.least = shown(least);
+    row.most = shown(most);
+    return row;
   }
-  void flag(const std::string& name, const std::string& help, bool& value) {
-    add(name, "", help, [&value](const std::string&) { value = true; });
+  Row& flag(const std::string& name, const std::string& help, bool& value) {
+    return add({name, "", help, [&value](const std::string&) { value = true; }});
   }
   /// One of the words, which becomes the value.
-  void word(const std::string& name, const std::vector<std::string>& words, const std::string& help,
+  Row& word(const std::string& name, const std::vector<std::string>& words, const std::string& help,
             std::string& value) {
-    add_choice(name, words, help, [&value, words](size_t i) { value = words[i]; });
+    return add({name, with_bars(words), help, [&value](const std::string& given) { value = given; },
+                CARBON_VALUE_WORD, value});
   }
   /// The value is the index of the word among `words`.
-  void choice(const std::string& name, const std::vector<std::string>& words, const std::string& help,
+  Row& choice(const std::string& name, const std::vector<std::string>& words, const std::string& help,
               int& value) {
-    add_choice(name, words, help, [&value](size_t i) { value = static_cast<int>(i); });
+    const auto set = [&value, words](const std::string& given) {
+      value = static_cast<int>(std::find(words.begin(), words.end(), given) - words.begin());
+    };
+    return add({name, with_bars(words), help, set, CARBON_VALUE_WORD,
+                value < 0 ? "" : words[static_cast<size_t>(value)]});
   }
 
   /// A command line and what it does, for the end of --help.
   void example(const std::string& does, const std::string& line) { examples_.push_back({does, line}); }
+  std::string examples() const { return carbon::examples_help(examples_); }
 
-  std::string usage() const {
-    std::string out;
-    for (const Option& option : options_)
-      out += carbon::option_help((option.letter ? std::string{'-', option.letter, ','} : "") + "--" +
-                                     option.name + (option.type.empty() ? "" : " " + option.type),
-                                 option.help);
-    return out + "\n" + carbon::examples_help(examples_);
+  /// The table for the program, which is good as long as this.
+  std::vector<carbon_option> table() const {
+    std::vector<carbon_option> table;
+    const auto or_null = [](const std::string& text) { return text.empty() ? nullptr : text.c_str(); };
+    for (const Row& row : rows_)
+      table.push_back({row.name.c_str(), or_null(row.value), row.help.c_str(), or_null(row.least),
+                       or_null(row.most), row.kind, row.short_name, row.repeats});
+    table.push_back({});
+    return table;
   }
 
-  /// Returns what to warn of.
-  std::vector<std::string> parse(int argc, char** argv) const {
-    std::vector<std::string> warnings;
+  /// Takes the words that the program has made of the command line: --NAME=VALUE, or --NAME of a flag.
+  void read(int argc, char** argv) const {
     for (int i = 1; i < argc; ++i) {
       const std::string word = argv[i];
-      const size_t equals = word.find('=');
-      const Option& option = find(word.substr(0, equals), argv[0]);
-      if (is_old(option, word.substr(0, equals)))
-        warnings.push_back(renamed(word.substr(0, equals), option.name));
-      if (option.type.empty() && equals != std::string::npos) fail("--" + option.name + " takes no value");
-      if (!option.type.empty() && equals == std::string::npos && i + 1 == argc)
-        fail("--" + option.name + " lacks its value, " + option.type);
-      const std::string value = option.type.empty()           ? ""
-                                : equals == std::string::npos ? argv[++i]
-                                                              : word.substr(equals + 1);
-      if (!option.type.empty() && value.empty()) fail(carbon::empty_value("--" + option.name));
-      option.set(value);
+      const size_t equals = std::min(word.find('='), word.size());
+      for (const Row& row : rows_)
+        if (word.substr(0, equals) == "--" + row.name)
+          row.set(word.substr(std::min(equals + 1, word.size())));
     }
-    return warnings;
-  }
-
-  /// That a spelling of this version is the last that is read.
-  static std::string renamed(const std::string& old, const std::string& name) {
-    return old + " is now called --" + name + "; the next version will not read the old name";
   }
 
  private:
-  struct Option {
-    std::string name, type, help;  // without a type it is a flag
-    std::function<void(const std::string&)> set;
-    char letter = 0;            // another name; 0: none
-    std::string old_name = {};  // "": none
-  };
-  static bool is_old(const Option& option, const std::string& word) {
-    return !option.old_name.empty() && word == "--" + option.old_name;
-  }
-
   template <class T>
   static std::string shown(T value) {
-    return carbon::general_text(static_cast<double>(value), 10);
+    if constexpr (std::is_integral_v<T>)
+      return std::to_string(value);
+    else
+      return carbon::shortest_text(value);
   }
-  void add(const std::string& name, const std::string& type, const std::string& help,
-           std::function<void(const std::string&)> set) {
-    options_.push_back({name, type, help, std::move(set)});
+  static std::string with_bars(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : "|") + word;
+    return text;
   }
-  void add_choice(const std::string& name, const std::vector<std::string>& words, const std::string& help,
-                  std::function<void(size_t)> set) {
-    std::string type;
-    for (const std::string& word : words) type += (type.empty() ? "" : "|") + word;
-    add(name, type, help, [set = std::move(set), name, type, words](const std::string& given) {
-      for (size_t i = 0; i < words.size(); ++i)
-        if (words[i] == given) return set(i);
-      fail("--" + name + " " + given + ": expected " + type);
-    });
-  }
-  const Option& find(const std::string& word, const std::string& plugin) const {
-    for (const Option& option : options_)
-      if (word == "--" + option.name || (option.letter && word == std::string{'-', option.letter}))
-        return option;
-    for (const Option& option : options_)
-      if (is_old(option, word)) return option;
-    fail("'" + word + "' is no option; see 'carbon +" + plugin + " --help'");
-  }
+  Row& add(Row row) { return rows_.emplace_back(std::move(row)); }
 
-  std::vector<Option> options_;
+  std::deque<Row> rows_;  // whose rows stay where they are
   std::vector<carbon::Example> examples_;
 };
 
@@ -384,12 +376,14 @@ struct EntryPoints {
     }
   }
 
-  static const char* usage() {
-    static std::string text;
+  static Options declared() {
     Plugin plugin(nullptr);
     Options options;
     plugin.declare(options);
-    text = options.usage();
+    return options;
+  }
+  static const char* usage() {
+    static const std::string text = declared().examples();
     return text.c_str();
   }
   static int init(carbon_run* run, int argc, char** argv, void** state) {
@@ -397,8 +391,7 @@ struct EntryPoints {
       auto plugin = std::make_unique<Plugin>(run);
       Options options;
       plugin->declare(options);
-      for (const std::string& warning : options.parse(argc, argv))
-        run->api->message(run, CARBON_WARNING, warning.c_str());
+      options.read(argc, argv);
       plugin->start();
       *state = plugin.release();
       return int{CARBON_OK};
@@ -421,26 +414,30 @@ struct EntryPoints {
   }
   static void destroy(void* state) { delete static_cast<Plugin*>(state); }
 
-  static constexpr carbon_plugin describe(const char* about, uint32_t uses) {
-    carbon_plugin plugin{};
+  static const carbon_plugin* describe(const char* about, uint32_t uses) {
+    // Its variables are gone, and only its texts are read.
+    static const Options options = declared();
+    static const std::vector<carbon_option> table = options.table();
+    static carbon_declared_plugin described{};
+    described.options = table.data();
+    carbon_plugin& plugin = described.plugin;
     plugin.abi = CARBON_PLUGIN_ABI;
     plugin.size = sizeof(carbon_plugin);
     plugin.version = CARBON_VERSION;
     plugin.about = about;
-    plugin.uses = uses;
+    plugin.uses = uses | CARBON_DECLARES_OPTIONS;
     plugin.usage = usage;
     plugin.init = init;
     if constexpr (requires(Plugin & p, carbon_record * r) { p.record(r); }) plugin.process = process;
     plugin.finish = finish;
     plugin.destroy = destroy;
-    return plugin;
+    return &plugin;
   }
 };
 
 }  // namespace carbon_plugins
 
-#define CARBON_PLUGIN(Class, about, uses)                                                              \
-  extern "C" CARBON_EXPORT const carbon_plugin* carbon_plugin_entry(void) {                            \
-    static constexpr carbon_plugin plugin = carbon_plugins::EntryPoints<Class>::describe(about, uses); \
-    return &plugin;                                                                                    \
+#define CARBON_PLUGIN(Class, about, uses)                                   \
+  extern "C" CARBON_EXPORT const carbon_plugin* carbon_plugin_entry(void) { \
+    return carbon_plugins::EntryPoints<Class>::describe(about, uses);       \
   }

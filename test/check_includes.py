@@ -17,7 +17,7 @@ LAYERS = (
     ("src/plugin", "src/bench", "src/serve", "src/report", "src/api"),
     ("src/report/sections",),
     ("src/verbs",),
-    ("src/vep", "src/score", "src/embed", "src/predict", "src/generate", "src/scan"),
+    ("src/vep", "src/score", "src/embed", "src/predict", "src/generate", "src/scan", "src/annotate"),
     ("src/pooling",),
     ("src/engine",),
     ("src/sampling", "src/marginals", "src/transformer"),

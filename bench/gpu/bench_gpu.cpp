@@ -35,7 +35,7 @@
 #include "bench/gpu/tiles.hpp"
 #include "bench/gpu/work.hpp"
 #include "kernels/cuda/cuda_backend.hpp"
-#include "kernels/cuda/switches.hpp"
+#include "kernels/cuda/stream.hpp"
 #include "src/base/error.hpp"
 #include "src/base/words.hpp"
 #include "src/model/synthetic.hpp"

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "kernels/cuda/status.hpp"
+#include "kernels/cuda/stream.hpp"
 
 namespace carbon::gpu_bench {
 namespace {

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# carbon serve against the clients that people have: the openai package, guidellm, `vllm bench serve`, sglang's serving benchmark,
-# the requests of Carbon's own harness, curl, and the page in a headless Chromium. Every part starts a server of its own with
-# carbon-tiny. Tables of the benchmarks show that they run and count right; carbon-tiny is too small for its speed to mean much.
+# carbon serve against the clients that people have: the openai package, LangChain, LiteLLM, guidellm, `vllm bench serve`, sglang's
+# serving benchmark, the requests of Carbon's own harness, curl, and the page in a headless Chromium. Every part starts a server of its
+# own with carbon-tiny. Tables of the benchmarks show that they run and count right; carbon-tiny is too small for its speed to mean much.
 #
-#   BUILD=build bench/serve/clients.sh [PART...]      parts: openai harness curl guidellm vllm sglang page (all by default)
+#   BUILD=build bench/serve/clients.sh [PART...]
+#
+# Parts (all by default): openai langchain litellm harness curl guidellm vllm sglang page.
 #
 # From the environment: BUILD (default build, with carbon), VENV (a folder, filled if it is not there; default a temporary one,
 # 7 GB because guidellm and vllm want torch), PYTHON (python3), CHROMIUM (/usr/bin/chromium), SHOTS (a folder for pictures of the page).
@@ -22,11 +24,11 @@ finish() {
 trap finish EXIT
 venv=${VENV:-$work/venv}
 parts=("$@")
-[[ ${#parts[@]} -gt 0 ]] || parts=(openai harness curl guidellm vllm sglang page)
+[[ ${#parts[@]} -gt 0 ]] || parts=(openai langchain litellm harness curl guidellm vllm sglang page)
 
 if [[ ! -x $venv/bin/pip ]]; then
   "${PYTHON:-python3}" -m venv "$venv"
-  "$venv/bin/pip" install -q openai guidellm playwright transformers==5.19.0 torchvision
+  "$venv/bin/pip" install -q openai langchain-openai litellm guidellm playwright transformers==5.19.0 torchvision
   # What the two clients import, of the requirements that vllm 0.33.0 and sglang 0.5.23 declare.
   "$venv/bin/pip" install -q aiohttp anthropic apache-tvm-ffi==0.1.11 blake3 cachetools cbor2 cloudpickle compressed-tensors==0.18.0 einops \
     'fastapi<0.137' gguf ijson IPython jsonschema lark 'llguidance<1.8,>=1.7.6' mcp model-hosting-container-standards msgspec orjson \
@@ -59,6 +61,8 @@ sixteen() { # 16 prompts of 1,000 bp; 167 tokens are the 6-mers of 1,000 bp
 }
 
 openai() { "$venv/bin/python" "$here/openai_client.py"; }
+langchain() { "$venv/bin/python" "$here/langchain_client.py"; }
+litellm() { "$venv/bin/python" "$here/litellm_client.py"; }
 harness() { "$venv/bin/python" "$here/harness.py"; }
 page() { "$venv/bin/python" "$here/page.py"; }
 
@@ -104,7 +108,7 @@ sglang() {
 LC_ALL=C lscpu | sed -n '/^Model name: */{s//CPU /p;q}'
 echo "checkout $(git describe --always --dirty); carbon built $(date -u -r "$CARBON" '+%F %T'), sha256 $(sha256sum "$CARBON" | cut -c1-16)," \
   "$("$CARBON" --version | sed -n 's/^CPU //p'), $(nproc) cores, $(date -u +%F)"
-"$venv/bin/pip" list 2> /dev/null | grep -E '^(openai|guidellm|vllm|sglang|playwright|torch|transformers) ' | tr -s ' '
+"$venv/bin/pip" list 2> /dev/null | grep -E '^(openai|langchain-openai|litellm|guidellm|vllm|sglang|playwright|torch|transformers) ' | tr -s ' '
 failed=()
 for part in "${parts[@]}"; do
   printf '\n== %s\n' "$part"

@@ -101,9 +101,9 @@ CARBON_API int carbon_model_close(carbon_model* model);
  *             probabilities                                            mean_logp [], logp [n];
  *                                                                      probabilities [n, 4], entropy [n]
  *   variants  fasta_ref or sequence; recipe level  {"chrom":, "pos":,  values [tags], flag [letters]
- *             strand phases window context         "ref":, "alt":}
- *             horizon pool pad_tail labels         or text such as
- *             activation label_scale               chr1:2 A>G; of
+ *             measure strand phases window         "ref":, "alt":}      with measure also
+ *             context horizon pool pad_tail        or text such as      l2 [], jsd []
+ *             labels activation label_scale        chr1:2 A>G; of
  *             unify_chr_names                      <DEL>, <DUP>, <INV>
  *                                                  also end, svlen, info
  *   scan      fasta_ref; strand level frames       bases; with         logp [n, 4], begin [],

@@ -12,14 +12,8 @@
 #include <vector>
 
 #include "kernels/checks.hpp"
-#include "kernels/cpu/cpu_dispatch.hpp"
-#include "kernels/cpu/cpu_heads.hpp"
-#include "kernels/cpu/cpu_kv.hpp"
-#include "kernels/cpu/cpu_memory.hpp"
-#include "kernels/cpu/cpu_plan.hpp"
-#include "kernels/cpu/cpu_rope.hpp"
-#include "kernels/cpu/cpu_tasks.hpp"
-#include "kernels/cpu/cpu_weight.hpp"
+#include "kernels/cpu/cpu_machine.hpp"
+#include "kernels/cpu/cpu_parts.hpp"
 #include "kernels/ops.hpp"
 #include "src/base/error.hpp"
 #include "src/base/threads.hpp"
@@ -156,12 +150,9 @@ class CpuBackend final : public ops::Backend {
 
 CpuBackend::CpuBackend(const ops::CpuOptions& options)
     : kernels_(select_kernels(options.isa)),
-      dtype_(options.dtype),
+      dtype_(ops::checked_type("make_cpu_backend", "CPU", options.dtype)),
       int8_(options.int8),
       pool_(options.threads) {
-  if (dtype_ == DType::f16)
-    throw Error("make_cpu_backend", "the CPU backend cannot compute in f16, only in bf16 or f32",
-                {"use {--dtype} bf16, f32 or int8"});
   if (int8_ && dtype_ != DType::bf16)
     throw Error("make_cpu_backend", "products of int8 go with activations in bf16",
                 {"use {--dtype} bf16, f32 or int8"});
@@ -210,10 +201,7 @@ void CpuBackend::need_scratch(size_t bytes) {
 }
 
 void CpuBackend::embed(const TensorView& table, std::span<const uint32_t> rows, float* x) {
-  for (const uint32_t row : rows)
-    if (row >= table.rows)
-      throw Error("embed", "token row " + std::to_string(row) + " is outside the embedding table of " +
-                               std::to_string(table.rows) + " rows");
+  ops::check_rows(table, rows);
   parallel_rows(rows.size(), table.cols, [&](size_t first, size_t n) {
     for (size_t i = first; i < first + n; ++i)
       kernels_.widen(table.row(rows[i]), table.dtype, table.cols, x + i * table.cols);
@@ -366,9 +354,7 @@ void CpuBackend::each_panel(size_t n, size_t panels, size_t work, F f) {
 void CpuBackend::linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld_out,
                         ops::RowClass) {
   const CpuWeight& weight = own(w);
-  if (ld_out < w.rows())
-    throw Error("linear", "leading dimension " + std::to_string(ld_out) + " is below the " +
-                              std::to_string(w.rows()) + " outputs of the weight");
+  ops::check_outputs(w, ld_out);
   if (n == 0) return;
   const Activations a = activations(act, n, w.cols());
   parallel_panels(n, weight.panels(), n * w.rows() * w.cols(),
@@ -498,9 +484,7 @@ void CpuBackend::for_logits(const void* act, size_t n, const ops::Weight& w, F f
 template <class F>
 void CpuBackend::for_kmer_rows(const std::string& function, const void* act, size_t n, const ops::Weight& w,
                                F f) {
-  if (w.rows() != ops::kKmers)
-    throw Error(function, "the head has " + std::to_string(w.rows()) + " rows; " + function + " need the " +
-                              std::to_string(ops::kKmers) + " 6-mers");
+  ops::check_kmer_head(function, w);
   need_scratch(ops::kKmers * sizeof(float));
   for_logits(act, n, w, [&](size_t first, size_t count, const float* z) {
     parallel(count, count * ops::kKmers * kRowCost, [&](size_t i, size_t thread) {
@@ -517,9 +501,7 @@ void CpuBackend::marginals(const void* act, size_t n, const ops::Weight& w, doub
 
 void CpuBackend::conditionals(const void* act, size_t n, const ops::Weight& w,
                               std::span<const ops::KnownBases> known, double* out, ops::RowClass) {
-  if (known.size() != n)
-    throw Error("conditionals", "known bases of " + std::to_string(known.size()) + " 6-mers for " +
-                                    std::to_string(n) + " rows");
+  ops::check_known(known, n);
   for_kmer_rows("conditionals", act, n, w, [&](size_t row, const float* z, float* scratch) {
     row_conditionals(kernels_, z, known[row], scratch, out + row * ops::kMarginals);
   });
@@ -527,8 +509,7 @@ void CpuBackend::conditionals(const void* act, size_t n, const ops::Weight& w,
 
 void CpuBackend::logsumexp(const void* act, size_t n, const ops::Weight& w, std::span<const int64_t> targets,
                            double* maximum, double* sum, double* target_logit, ops::RowClass) {
-  if (targets.size() != n)
-    throw Error("logsumexp", std::to_string(targets.size()) + " targets for " + std::to_string(n) + " rows");
+  ops::check_targets(targets, n);
   need_scratch(kLogsumexpTile * sizeof(float));
   const size_t outputs = w.rows();
   for_logits(act, n, w, [&](size_t first, size_t count, const float* z) {

@@ -1,12 +1,10 @@
 // What the heads compute from one row of logits: marginals and conditionals of bases, and log-sum-exp.
-#include "kernels/cpu/cpu_heads.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "kernels/cpu/cpu_parts.hpp"
 #include "kernels/draw_math.hpp"
-#include "kernels/kmer_pattern.hpp"
 
 namespace carbon::cpu {
 namespace {

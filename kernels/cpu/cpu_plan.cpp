@@ -1,12 +1,15 @@
-#include "kernels/cpu/cpu_plan.hpp"
-
+// Where attention finds positions, keys and rows: the rotary table, KV pages in host memory, and runs of rows
+// cut into pieces.
 #include <algorithm>
+#include <cstring>
+#include <string>
 
-#include "kernels/cpu/cpu_tasks.hpp"
+#include "kernels/cpu/cpu_parts.hpp"
 
 namespace carbon::cpu {
 namespace {
 
+constexpr size_t kSlabBytes = 8 * kHugePage;
 constexpr size_t kBlockRows = 64;  // query rows of a block (rows x heads of a group)
 
 /// Row `first` of a run and `rows` from there on.
@@ -35,6 +38,59 @@ std::vector<const ops::RowRun*> by_pages(std::span<const ops::RowRun> runs) {
 }
 
 }  // namespace
+
+void RopeTable::set(const ops::RopeParams& rope, size_t positions) {
+  const size_t half = rope.inv_freq.size();
+  const bool same = scale_ == rope.scale && std::ranges::equal(inv_freq_, rope.inv_freq);
+  const size_t known = same ? positions_ : 0;
+  if (same && positions <= known) return;
+  const size_t count = checked_product("set_rope", positions, half);
+  try {
+    cos_.resize(count);
+    sin_.resize(count);
+  } catch (const std::exception&) {
+    positions_ = 0;
+    throw Error("set_rope", "out of memory for the rotary table of " + std::to_string(positions) +
+                                " positions; use a shorter context");
+  }
+  inv_freq_.assign(rope.inv_freq.begin(), rope.inv_freq.end());
+  scale_ = rope.scale;
+  positions_ = positions;
+  ops::fill_rope(rope, known, positions, cos_.data(), sin_.data());
+}
+
+static_assert(kPage == ops::kPageTokens);
+
+CpuKvStore::CpuKvStore(const ops::KvShape& shape, DType type) : shape_(shape), type_(type) {
+  ops::check_kv_shape(shape, kMaxHeadDim);
+  value_dim_ = divide_up(shape.head_dim, kValuePad) * kValuePad;
+  k_bytes_ = shape.head_dim * kPage * dtype_size(type);
+  head_bytes_ = k_bytes_ + kPage * value_dim_ * dtype_size(type);
+  page_bytes_ =
+      checked_product("kv_store", checked_product("kv_store", shape.layers, shape.kv_heads), head_bytes_);
+  slab_pages_ = std::max<size_t>(1, kSlabBytes / page_bytes_);
+}
+
+void CpuKvStore::reserve(size_t count) {
+  while (base_.size() < count) {
+    if (base_.size() == slabs_.size() * slab_pages_)
+      slabs_.push_back(allocate_aligned("reserve", checked_product("reserve", slab_pages_, page_bytes_)));
+    char* const page = static_cast<char*>(slabs_.back().get()) + base_.size() % slab_pages_ * page_bytes_;
+    std::memset(page, 0, page_bytes_);
+    base_.push_back(page);
+  }
+}
+
+void CpuKvStore::release(size_t count) {
+  if (count >= base_.size()) return;
+  base_.resize(count);
+  slabs_.resize(divide_up(count, slab_pages_));
+}
+
+void CpuKvStore::copy_page(uint32_t to, uint32_t from) {
+  ops::check_pages(to, from, count());
+  if (to != from) std::memcpy(base_[to], base_[from], page_bytes_);
+}
 
 CpuPlan::CpuPlan(std::span<const ops::RowRun> runs, size_t heads, CpuKvStore& kv, size_t threads)
     : kv_(kv), heads_(heads) {

@@ -1,5 +1,4 @@
-// A weight of the CPU backend. See cpu_weight.hpp.
-#include "kernels/cpu/cpu_weight.hpp"
+// A weight of the CPU backend, and how a product with it is cut into tasks.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -8,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 #include <vector>
+
+#include "kernels/cpu/cpu_parts.hpp"
 
 namespace carbon::cpu {
 namespace {
@@ -80,7 +81,7 @@ void pack_panel(const PanelSource& in, size_t outputs, Unit* out) {
 }
 
 constexpr size_t int8_blocks(size_t cols) {
-  return (cols + kQ8Block - 1) / kQ8Block;
+  return divide_up(cols, kQ8Block);
 }
 
 /// A row of a matrix in int8, with a scale of f16 for each block.
@@ -137,7 +138,7 @@ void pack_output(const Int8Row& row, size_t blocks, const Kernels& kernels, size
 std::shared_ptr<char> pack_panels(WeightMemory& memory, const void* matrix, WeightType type, size_t rows,
                                   size_t cols, size_t outputs, bool pairs, ThreadPool& pool) {
   const size_t step = pairs ? 2 : 1, unit = step * dtype_size(type);
-  const size_t panels = (rows + outputs - 1) / outputs, steps = (cols + step - 1) / step;
+  const size_t panels = divide_up(rows, outputs), steps = divide_up(cols, step);
   std::shared_ptr<char> room = memory.take(
       "prepare", checked_product("prepare", checked_product("prepare", panels * outputs, steps), unit));
   const char* const in = static_cast<const char*>(matrix);
@@ -159,7 +160,7 @@ std::shared_ptr<char> pack_panels(WeightMemory& memory, const void* matrix, Weig
 std::shared_ptr<char> pack_int8(WeightMemory& memory, const Kernels& kernels, const TensorView& matrix,
                                 ThreadPool& pool) {
   const size_t outputs = kernels.panel_outputs, blocks = int8_blocks(matrix.cols);
-  const size_t panels = (matrix.rows + outputs - 1) / outputs;
+  const size_t panels = divide_up(matrix.rows, outputs);
   const size_t panel_bytes =
       checked_product("prepare", outputs, weight_bytes(WeightType::q8_0, blocks * kQ8Block));
   const size_t bytes = checked_product("prepare", panels, panel_bytes);
@@ -177,6 +178,13 @@ std::shared_ptr<char> pack_int8(WeightMemory& memory, const Kernels& kernels, co
   });
   return room;
 }
+
+constexpr size_t kMostPanels = 16;
+constexpr size_t kLeastRows = 48;  // with fewer rows a block takes longer for each
+// Some blocks take longer than others: the last thread ends later than its number of blocks accounts for, by
+// kLate / kBlock of one.
+constexpr size_t kBlock = 10, kLate = 2;
+constexpr size_t kGain = 32;  // smaller blocks must be faster by one part of so many
 
 }  // namespace
 
@@ -211,6 +219,28 @@ size_t CpuWeight::panels() const {
 
 const CpuMatrix* CpuWeight::single() const {
   return matrices_.size() == 1 ? matrices_.front().get() : nullptr;
+}
+
+// From the largest blocks down: each panel of weights is read once for a block, and each start of a block
+// costs time.
+ProductBlocks product_blocks(size_t n, size_t panels, size_t threads, size_t tile_rows) {
+  const size_t tasks = wanted_tasks(threads);
+  const size_t most_rows = divide_up(n, kLinearRows),
+               least_rows = std::max(most_rows, std::min(divide_up(tasks, panels), divide_up(n, kLeastRows)));
+  ProductBlocks best{};
+  size_t least = 0;
+  for (size_t row_blocks = most_rows; row_blocks <= least_rows; ++row_blocks) {
+    const size_t rows = divide_up(divide_up(n, row_blocks), tile_rows) * tile_rows;
+    const size_t wanted = std::clamp(divide_up(tasks, row_blocks), divide_up(panels, kMostPanels), panels);
+    for (size_t width = divide_up(panels, wanted); width > 0; --width) {
+      const size_t blocks = divide_up(n, rows) * divide_up(panels, width);
+      const size_t busiest = (kBlock * divide_up(blocks, threads) + kLate) * rows * width;
+      if (best.rows != 0 && busiest + busiest / kGain > least) continue;
+      best = {rows, width};
+      least = busiest;
+    }
+  }
+  return best;
 }
 
 }  // namespace carbon::cpu

@@ -33,7 +33,7 @@ inline constexpr size_t kPeakValues = 26 * 16;
 struct LinearRange {
   const void* act;     // [rows, k], dense
   DType act_type;      // not used for q8_0
-  const void* panels;  // as pack_panels (cpu_weight.hpp) makes them, or pack_int8 for q8_0
+  const void* panels;  // as pack_panels (cpu_weight.cpp) makes them, or pack_int8 for q8_0
   WeightType weight_type;
   size_t rows, k, outputs;
   float* out;  // of the first row and output
@@ -50,7 +50,7 @@ struct AppendRange {
   size_t head_dim, value_dim;
   const float* cos;  // [rows, head_dim / 2], from the position of the first row on
   const float* sin;
-  void* k_page;  // in the layout of kv_page.inl for the instruction set
+  void* k_page;  // in the layout of attention.inl for the instruction set
   void* v_page;  // value_dim = head_dim rounded up to kValuePad
   DType type;
 };

@@ -23,9 +23,9 @@
 // row (0 * NaN); but then the command stops with an error anyway.
 #include <cmath>
 
-#include "kernels/cuda/attention.cuh"
 #include "kernels/cuda/kernels.hpp"
 #include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/tensor_cores.cuh"
 
 namespace carbon::cuda {
 inline namespace attention_decode_file {

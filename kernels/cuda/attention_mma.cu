@@ -22,9 +22,9 @@
 // of the row, does reach the row (0 * NaN); but then the command stops with an error anyway.
 #include <cmath>
 
-#include "kernels/cuda/attention.cuh"
 #include "kernels/cuda/kernels.hpp"
 #include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/tensor_cores.cuh"
 
 namespace carbon::cuda {
 inline namespace attention_mma_file {

@@ -7,23 +7,17 @@
 #include "kernels/cuda/cuda_backend.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "kernels/checks.hpp"
-#include "kernels/cuda/decode_scratch.hpp"
 #include "kernels/cuda/device.hpp"
-#include "kernels/cuda/embedding.hpp"
 #include "kernels/cuda/kernels.hpp"
-#include "kernels/cuda/kv.hpp"
 #include "kernels/cuda/matmul.hpp"
 #include "kernels/cuda/plan.hpp"
-#include "kernels/cuda/states.hpp"
-#include "kernels/cuda/status.hpp"
-#include "kernels/cuda/switches.hpp"
-#include "kernels/cuda/weight.hpp"
+#include "kernels/cuda/residual.hpp"
+#include "kernels/cuda/stream.hpp"
 #include "src/base/error.hpp"
 #include "src/base/letters.hpp"
 
@@ -134,16 +128,9 @@ class CudaBackend final : public ops::Backend {
   Scratch indices_, logits_, results_, draws_;
 };
 
-DType checked_type(const ops::CudaOptions& options) {
-  if (options.dtype == DType::f16)
-    throw Error("make_cuda_backend", "the CUDA backend cannot compute in f16, only in bf16 or f32",
-                {"use {--dtype} bf16, f32 or int8"});
-  return options.dtype;
-}
-
 CudaBackend::CudaBackend(std::shared_ptr<const Device> device, const ops::CudaOptions& options)
     : device_(std::move(device)),
-      dtype_(checked_type(options)),
+      dtype_(ops::checked_type("make_cuda_backend", "CUDA", options.dtype)),
       tensor_cores_(device_->capability() >= kTensorCores),
       tiles_({static_cast<size_t>(device_->multiprocessors()), device_->block_shared()}),
       embedding_(device_),
@@ -210,19 +197,13 @@ std::unique_ptr<ops::KvStore> CudaBackend::kv_store(const ops::KvShape& shape) {
   return std::make_unique<CudaKvStore>(device_, shape, dtype_);
 }
 
-// Computed in double on the host, so that the CPU backend and this one rotate by the same angles.
 void CudaBackend::set_rope(const ops::RopeParams& rope, size_t positions) {
   const bool same = rope_scale_ == rope.scale && std::ranges::equal(inv_freq_, rope.inv_freq);
   if (same && positions <= positions_) return;
   device_->use();
   const size_t half = rope.inv_freq.size();
   std::vector<float> cos(positions * half), sin(positions * half);
-  for (size_t p = 0; p < positions; ++p)
-    for (size_t j = 0; j < half; ++j) {
-      const double angle = static_cast<double>(p) * rope.inv_freq[j];
-      cos[p * half + j] = static_cast<float>(std::cos(angle) * rope.scale);
-      sin[p * half + j] = static_cast<float>(std::sin(angle) * rope.scale);
-    }
+  ops::fill_rope(rope, 0, positions, cos.data(), sin.data());
   const size_t bytes = cos.size() * sizeof(float);
   Memory new_cos(device_, bytes, "the rotary table"), new_sin(device_, bytes, "the rotary table");
   device_->copy_in(new_cos.get(), cos.data(), bytes);
@@ -235,10 +216,7 @@ void CudaBackend::set_rope(const ops::RopeParams& rope, size_t positions) {
 }
 
 void CudaBackend::embed(const TensorView& table, std::span<const uint32_t> rows, float* x) {
-  for (const uint32_t row : rows)
-    if (row >= table.rows)
-      throw Error("embed", "token row " + std::to_string(row) + " is outside the embedding table of " +
-                               std::to_string(table.rows) + " rows");
+  ops::check_rows(table, rows);
   device_->use();
   embedding_.gather(table, rows, x);
 }
@@ -291,9 +269,7 @@ void check_aligned(const void* act) {
 void CudaBackend::linear(const void* act, size_t n, const ops::Weight& w, float* out, size_t ld_out,
                          ops::RowClass row_class) {
   const CudaWeight& weight = own(w);
-  if (ld_out < w.rows())
-    throw Error("linear", "leading dimension " + std::to_string(ld_out) + " is below the " +
-                              std::to_string(w.rows()) + " outputs of the weight");
+  ops::check_outputs(w, ld_out);
   multiply({act, weight.data(), n, w.rows(), w.cols(), out, ld_out}, weight,
            weight.product(row_class, MatmulResult::f32));
 }
@@ -441,15 +417,9 @@ void CudaBackend::for_logits(const void* act, size_t n, const ops::Weight& w, op
   }
 }
 
-void check_kmer_head(const std::string& function, const ops::Weight& w) {
-  if (w.rows() != ops::kKmers)
-    throw Error(function, "the head has " + std::to_string(w.rows()) + " rows; " + function + " need the " +
-                              std::to_string(ops::kKmers) + " 6-mers");
-}
-
 void CudaBackend::marginals(const void* act, size_t n, const ops::Weight& w, double* out,
                             ops::RowClass row_class) {
-  check_kmer_head("marginals", w);
+  ops::check_kmer_head("marginals", w);
   if (n == 0) return;
   device_->use();
   auto* const results = results_.ensure_array<double>(n * ops::kMarginals);
@@ -461,10 +431,8 @@ void CudaBackend::marginals(const void* act, size_t n, const ops::Weight& w, dou
 
 void CudaBackend::conditionals(const void* act, size_t n, const ops::Weight& w,
                                std::span<const ops::KnownBases> known, double* out, ops::RowClass row_class) {
-  check_kmer_head("conditionals", w);
-  if (known.size() != n)
-    throw Error("conditionals", "known bases of " + std::to_string(known.size()) + " 6-mers for " +
-                                    std::to_string(n) + " rows");
+  ops::check_kmer_head("conditionals", w);
+  ops::check_known(known, n);
   if (n == 0) return;
   device_->use();
   const size_t bytes = n * ops::kMarginals * sizeof(double);
@@ -503,8 +471,7 @@ void CudaBackend::draw(const float* z, std::span<const ops::KmerDraw> draws, ops
 
 void CudaBackend::logsumexp(const void* act, size_t n, const ops::Weight& w, std::span<const int64_t> targets,
                             double* maximum, double* sum, double* target_logit, ops::RowClass row_class) {
-  if (targets.size() != n)
-    throw Error("logsumexp", std::to_string(targets.size()) + " targets for " + std::to_string(n) + " rows");
+  ops::check_targets(targets, n);
   if (n == 0) return;
   device_->use();
   static_assert(sizeof(int64_t) == sizeof(double));

@@ -8,7 +8,7 @@
 #include "kernels/cuda/device_math.cuh"
 #include "kernels/cuda/kernels.hpp"
 #include "kernels/cuda/launch.hpp"
-#include "kernels/kmer_pattern.hpp"
+#include "kernels/draw_math.hpp"
 
 namespace carbon::cuda {
 inline namespace heads_file {

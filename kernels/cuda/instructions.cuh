@@ -66,12 +66,6 @@ __device__ inline unsigned char* shared_memory() {
   return carbon_shared;
 }
 
-/// Reads 16 bytes of shared memory; `from` must be a multiple of that.
-__device__ inline void load_words(uint32_t out[4], const void* from) {
-  const uint4 words = *static_cast<const uint4*>(from);
-  out[0] = words.x, out[1] = words.y, out[2] = words.z, out[3] = words.w;
-}
-
 /// Counts one of `n` arrivals of threads of different blocks. Returns true for the last one, which sets the
 /// counter to 0 again. Everything that a thread wrote before it arrived, or that other threads of its block
 /// wrote before an earlier barrier, is visible to the last thread, and after another barrier to all threads

@@ -10,12 +10,13 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/cuda/kernel_call.hpp"
 #include "kernels/cuda/mma_plan.hpp"
 #include "kernels/ops.hpp"
 #include "kernels/tensor.hpp"
 
 namespace carbon::cuda {
+
+class Stream;
 
 // rows.cu. If the width is a multiple of four, rows must be aligned: to 16 bytes for f32, to 8 for bf16 and
 // f16; and to 16 for the bf16 of SwiGLU if it is a multiple of eight.
@@ -87,7 +88,7 @@ void run_swiglu_stream(Stream& stream, const SwigluCall& call, const MmaTile& ti
 [[noreturn]] void refuse_tile(const MmaTile& tile);
 inline constexpr size_t kSwigluOutputs = 16;
 
-// attention_append.cu, attention_plain.cu, attention_mma.cu and attention_decode.cu
+// attention_plain.cu, attention_mma.cu and attention_decode.cu
 
 /// The place of a row in the cache, from plan.hpp. Rows of q, k, v and act have the same indices.
 struct RowPlace {

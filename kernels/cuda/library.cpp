@@ -7,8 +7,7 @@
 #include "kernels/cuda/cuda_backend.hpp"
 #include "kernels/cuda/device.hpp"
 #include "kernels/cuda/matmul.hpp"
-#include "kernels/cuda/status.hpp"
-#include "kernels/cuda/switches.hpp"
+#include "kernels/cuda/stream.hpp"
 
 namespace carbon::cuda {
 namespace {

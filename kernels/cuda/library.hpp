@@ -16,7 +16,7 @@ class Library {
   virtual ~Library() = default;
   /// What there is of CUDA on this machine. The text of the library has the version of the runtime and the
   /// compiled kinds of device, such as "13.0, sm_80 sm_90", then the switches that the environment sets
-  /// (switches.hpp). Never an Error.
+  /// (stream.hpp). Never an Error.
   virtual ops::CudaStatus status() const = 0;
   virtual std::unique_ptr<ops::Backend> make_backend(const ops::CudaOptions& options) const = 0;
 };

@@ -8,7 +8,7 @@
 #include "kernels/cuda/device_math.cuh"
 #include "kernels/cuda/kernels.hpp"
 #include "kernels/cuda/launch.hpp"
-#include "kernels/cuda/mma_order.cuh"
+#include "kernels/cuda/tensor_cores.cuh"
 
 namespace carbon::cuda {
 inline namespace linear_mma_file {
@@ -18,7 +18,7 @@ constexpr int kWarpsM = 2, kWarpsN = 4, kTiles16 = 4, kTiles8 = 4, kThreads = kW
 constexpr int kRows = kWarpsM * kTiles16 * 16, kColumns = kWarpsN * kTiles8 * 8;
 constexpr int kDepth = static_cast<int>(kMmaDepth), kStages = 4;
 static_assert(MmaTile{kRows, kColumns, kStages} == kLargeTile);
-// Bytes of the eight lines of a stage after eight others (mma_order.cuh), rows first, then outputs.
+// Bytes of the eight lines of a stage after eight others (tensor_cores.cuh), rows first, then outputs.
 constexpr int kRowBytes = kRows / kLines * kLinesBytes, kStage = kRowBytes + kColumns / kLines * kLinesBytes;
 constexpr size_t kShared = size_t{kStages} * kStage;
 

@@ -21,7 +21,7 @@
 #include "kernels/cuda/device_math.cuh"
 #include "kernels/cuda/kernels.hpp"
 #include "kernels/cuda/launch.hpp"
-#include "kernels/cuda/mma_order.cuh"
+#include "kernels/cuda/tensor_cores.cuh"
 
 namespace carbon::cuda {
 inline namespace linear_stream_file {
@@ -53,7 +53,7 @@ struct Operands {
   int steps, slice;      // steps in k, and steps in a slice
 };
 
-/// The part of the ring of this warp. A lane copies one word of eight lines at a time (mma_order.cuh).
+/// The part of the ring of this warp. A lane copies one word of eight lines at a time (tensor_cores.cuh).
 template <class T, bool Swiglu>
 class Ring {
  public:

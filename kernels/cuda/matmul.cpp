@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "kernels/cuda/matmul_test.hpp"
+#include "kernels/checks.hpp"
+#include "kernels/cuda/kernels.hpp"
+#include "kernels/cuda/selftest.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon::cuda {
@@ -38,7 +42,61 @@ class Refusals {
   std::vector<Reason> reasons_;
 };
 
+// The number of elements that are copied to the device and converted to another type at a time.
+constexpr size_t kChunk = size_t{1} << 24;
+
+/// Copies the elements of the matrix to device memory, as `type`.
+void copy_as(const std::shared_ptr<const Device>& device, const TensorView& matrix, WeightType type,
+             void* to) {
+  if (matrix.dtype == type) return device->copy_in(to, matrix.data, matrix.bytes());
+  const size_t n = matrix.rows * matrix.cols, chunk = std::min(n, kChunk);
+  // Blocks with a scale are widened here, because the kernels know only types with blocks of one number.
+  const bool blocks = matrix.dtype == WeightType::q8_0;
+  const WeightType sent = blocks ? WeightType::f32 : matrix.dtype;
+  std::vector<float> wide(blocks ? chunk : 0);
+  const Memory passing(device, weight_bytes(sent, chunk), "weights on their way");
+  for (size_t i = 0; i < n; i += kChunk) {
+    const size_t count = std::min(kChunk, n - i);
+    const void* from = static_cast<const char*>(matrix.data) + weight_bytes(matrix.dtype, i);
+    if (blocks) {
+      widen_q8_0(from, count, wide.data());
+      from = wide.data();
+    }
+    device->copy_in(passing.get(), from, weight_bytes(sent, count));
+    run_convert(device->stream(), passing.get(), sent, count, static_cast<char*>(to) + i * dtype_size(type),
+                type);
+  }
+}
+
+WeightType common_type(std::span<const TensorView> matrices, DType act_type) {
+  if (act_type == DType::bf16) return WeightType::bf16;
+  const WeightType first = matrices.front().dtype;
+  if (first == WeightType::q8_0) return WeightType::f32;
+  const auto same = [&](const TensorView& matrix) { return matrix.dtype == first; };
+  return std::ranges::all_of(matrices, same) ? first : WeightType::f32;
+}
+
 }  // namespace
+
+RowPadding::RowPadding(std::shared_ptr<const Device> device)
+    : device_(std::move(device)), act_(device_, "padded rows"), out_(device_, "padded rows") {}
+
+bool RowPadding::run(const MatmulCall& call, size_t rows,
+                     const std::function<bool(const MatmulCall&)>& multiply) {
+  const size_t act_row = call.k * sizeof(bf16), size = result_bytes(call.result);
+  const size_t out_row = call.outputs * size, step = call.ld_out * size;
+  auto* const act = act_.ensure_array<char>(rows * act_row);
+  auto* const out = out_.ensure_array<char>(rows * out_row);
+  device_->copy(act, call.act, call.n * act_row);
+  device_->clear(act + call.n * act_row, (rows - call.n) * act_row);
+  if (call.result == MatmulResult::added) {
+    device_->copy_rows(out, out_row, call.out, step, out_row, call.n);
+    device_->clear(out + call.n * out_row, (rows - call.n) * out_row);
+  }
+  if (!multiply({act, call.weight, rows, call.outputs, call.k, out, call.outputs, call.result})) return false;
+  device_->copy_rows(call.out, step, out, out_row, out_row, call.n);
+  return true;
+}
 
 Matmul::Matmul(std::shared_ptr<const Device> device, std::unique_ptr<MatmulLibrary> library, size_t rows)
     : device_(std::move(device)), library_(std::move(library)), rows_(rows), padding_(device_) {}
@@ -130,6 +188,37 @@ std::string Matmul::try_algorithm(Padded& candidate, const MatmulTest& test) {
     if (failure->rows >= kPaddingStep) break;
   }
   return problem;
+}
+
+CudaWeight::CudaWeight(const std::shared_ptr<const Device>& device, std::span<const TensorView> matrices,
+                       size_t rows, DType act_type, bool tensor_cores, Matmul* library)
+    : Weight(rows, matrices.front().cols), type_(common_type(matrices, act_type)) {
+  const size_t size = dtype_size(type_);
+  const size_t bytes = ops::checked_product("prepare", ops::checked_product("prepare", rows, cols()), size);
+  memory_ = std::make_shared<const Memory>(device, bytes, "weights");
+  data_ = memory_->get();
+  for (const TensorView& matrix : matrices) {
+    copy_as(device, matrix, type_, memory_->as<char>() + starts_.back() * cols() * size);
+    starts_.push_back(starts_.back() + matrix.rows);
+  }
+  // The kernels for tensor cores copy 16 bytes at a time, so rows must begin at multiples of that.
+  if (act_type == DType::bf16 && tensor_cores && cols() % 8 == 0) prepare_library(library);
+}
+
+CudaWeight::CudaWeight(const CudaWeight& whole, size_t first, size_t count, Matmul* library)
+    : Weight(whole.starts_[first + count] - whole.starts_[first], whole.cols()),
+      memory_(whole.memory_),
+      data_(static_cast<const char*>(whole.data_) + whole.starts_[first] * cols() * dtype_size(whole.type_)),
+      type_(whole.type_) {
+  for (size_t i = 1; i <= count; ++i) starts_.push_back(whole.starts_[first + i] - whole.starts_[first]);
+  if (whole.tensor_cores_) prepare_library(library);
+}
+
+void CudaWeight::prepare_library(Matmul* library) {
+  tensor_cores_ = true;
+  if (library == nullptr) return;
+  for (const MatmulResult result : kMatmulResults)
+    by_library_[static_cast<size_t>(result)] = library->prepare(rows(), cols(), result);
 }
 
 }  // namespace carbon::cuda

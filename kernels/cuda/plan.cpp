@@ -5,10 +5,26 @@
 #include <cstring>
 #include <limits>
 
+#include "kernels/checks.hpp"
 #include "src/base/error.hpp"
 
 namespace carbon::cuda {
 namespace {
+
+static_assert(ops::kPageTokens == 64);
+
+// Bytes of a pool: a large cache has few pools, and a small cache leaves little of a pool unused.
+constexpr size_t kPoolBytes = size_t{256} << 20;
+constexpr size_t kPoolPages = 64;
+// A pool takes at most this part of the free memory, but at least one page. The next forward pass needs
+// memory for activations, and release() can free some of several small pools.
+constexpr size_t kPoolShare = 8;
+
+size_t checked_page_bytes(const ops::KvShape& shape, DType type) {
+  ops::check_kv_shape(shape, kMaxPlainHead);
+  const size_t heads = ops::checked_product("kv_store", shape.layers, shape.kv_heads);
+  return ops::checked_product("kv_store", heads, 2 * ops::kPageTokens * shape.head_dim * dtype_size(type));
+}
 
 constexpr size_t pages_of(const ops::RowRun& run) {
   return (run.position + run.n_rows + ops::kPageTokens - 1) / ops::kPageTokens;
@@ -135,6 +151,52 @@ Tiling tiling_of(AttentionKernel kernel, size_t heads, const ops::KvShape& shape
 
 }  // namespace
 
+CudaKvStore::CudaKvStore(std::shared_ptr<const Device> device, const ops::KvShape& shape, DType type)
+    : device_(std::move(device)),
+      shape_(shape),
+      type_(type),
+      page_bytes_(checked_page_bytes(shape, type)),
+      pool_pages_(std::clamp<size_t>(kPoolBytes / page_bytes_, 1, kPoolPages)) {}
+
+// The old list is kept until the new one is complete: if memory runs out, the pages in use must still be
+// found.
+void CudaKvStore::reserve(size_t count) {
+  if (count <= listed_) return;
+  device_->use();
+  while (pages_.size() < count) add_pool();
+  if (table_.bytes() < pages_.size() * sizeof(void*))
+    table_ = Memory(device_, 2 * pages_.size() * sizeof(void*), "the list of KV pages");
+  device_->copy_in(table_.get(), pages_.data(), pages_.size() * sizeof(void*));
+  listed_ = pages_.size();
+}
+
+void CudaKvStore::release(size_t count) {
+  while (!pools_.empty() && pages_.size() - pools_.back().pages >= count) {
+    pages_.resize(pages_.size() - pools_.back().pages);
+    pools_.pop_back();
+  }
+  listed_ = std::min(listed_, pages_.size());
+}
+
+void CudaKvStore::add_pool() {
+  const size_t count = std::clamp<size_t>(device_->free_memory() / kPoolShare / page_bytes_, 1, pool_pages_);
+  Memory pool(device_, count * page_bytes_, "keys and values");
+  device_->clear(pool.get(), count * page_bytes_);
+  for (size_t i = 0; i < count; ++i) pages_.push_back(pool.as<char>() + i * page_bytes_);
+  pools_.push_back({std::move(pool), count});
+}
+
+void CudaKvStore::copy_page(uint32_t to, uint32_t from) {
+  ops::check_pages(to, from, count());
+  device_->use();
+  if (to != from) device_->copy(pages_[to], pages_[from], page_bytes_);
+}
+
+KvLayer CudaKvStore::layer(size_t index) const {
+  const size_t layer_bytes = page_bytes_ / shape_.layers;
+  return {table_.as<void*>(), index * layer_bytes, shape_.kv_heads, shape_.head_dim};
+}
+
 size_t padded_chunks(size_t n) {
   const size_t step = std::max<size_t>(4, std::bit_floor(n) / 4);
   return (n + step - 1) / step * step;
@@ -206,6 +268,24 @@ CudaPlan::CudaPlan(std::shared_ptr<PlanMemory> memory, std::span<const ops::RowR
   auto* const words = scratch_->ensure_array<uint32_t>(host_.words.size());
   memory_->device().copy_in(words, host_.words.data(), host_.words.size() * sizeof(uint32_t));
   words_ = words;
+}
+
+DecodeScratch::DecodeScratch(const std::shared_ptr<const Device>& device)
+    : device_(device), floats_(device, "parts of attention"), counters_(device, "parts of attention") {}
+
+DecodeParts DecodeScratch::ensure(size_t slots, size_t head_dim) {
+  if (slots == 0) return {};
+  slots = std::bit_ceil(slots);
+  const size_t rows = slots * kDecodeRows;
+  auto* const out = floats_.ensure_array<float>(rows * (head_dim + 4));
+  if (slots > counted_) {
+    counted_ = 0;  // in case the next lines throw
+    auto* const counters = counters_.ensure_array<uint32_t>(2 * slots);
+    device_->clear(counters, 2 * slots * sizeof(uint32_t));
+    counted_ = slots;
+  }
+  float* const largest = out + rows * head_dim;
+  return {out, largest, largest + 2 * rows, counters_.ensure_array<uint32_t>(2 * slots), slots};
 }
 
 }  // namespace carbon::cuda

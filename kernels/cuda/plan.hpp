@@ -1,4 +1,5 @@
-// Runs of rows as tables on the device: the place of every row, and which rows attention computes together.
+// What attention finds on the device: the pages of the key-value cache; the place of every row, and which
+// rows are computed together; and memory for parts of rows.
 #pragma once
 
 #include <limits>
@@ -8,10 +9,47 @@
 
 #include "kernels/cuda/device.hpp"
 #include "kernels/cuda/kernels.hpp"
-#include "kernels/cuda/kv.hpp"
 #include "kernels/ops.hpp"
 
 namespace carbon::cuda {
+
+/// The pages of the key-value cache in device memory.
+///
+/// For every layer and KV head a page has keys [64][head_dim], then values of the same shape, as f32 or bf16.
+/// Pages are in pools, which are allocated when they are needed. Nothing here knows which sequence uses a
+/// page.
+class CudaKvStore final : public ops::KvStore {
+ public:
+  /// Throws Error if the shape is empty, the head size is odd or too large for the kernels, or a size
+  /// overflows.
+  CudaKvStore(std::shared_ptr<const Device> device, const ops::KvShape& shape, DType type);
+
+  size_t page_bytes() const override { return page_bytes_; }
+  void reserve(size_t count) override;
+  void release(size_t count) override;
+  void copy_page(uint32_t to, uint32_t from) override;
+
+  const ops::KvShape& shape() const { return shape_; }
+  DType type() const { return type_; }
+  size_t count() const { return listed_; }
+  KvLayer layer(size_t index) const;
+
+ private:
+  struct Pool {
+    Memory memory;
+    size_t pages;
+  };
+  void add_pool();
+
+  std::shared_ptr<const Device> device_;
+  ops::KvShape shape_;
+  DType type_;
+  size_t page_bytes_, pool_pages_;
+  std::vector<Pool> pools_;
+  std::vector<void*> pages_;
+  size_t listed_ = 0;  // number of pages whose addresses are in table_
+  Memory table_;       // the addresses of pages, on the device
+};
 
 /// How attention groups rows: in tiles of at most `positions` positions (0 for no tiles), which are either
 /// whole or cut into chunks of kDecodeChunk keys. Whole tiles of few rows are joined if their sequences begin
@@ -64,6 +102,7 @@ class PlanMemory {
 /// Which kernel computes attention for the rows of a plan.
 enum class AttentionKernel { plain, mma, decode };
 
+/// Runs of rows as tables on the device.
 class CudaPlan final : public ops::RowPlan {
  public:
   /// The runs must have passed ops::check_runs().
@@ -101,6 +140,21 @@ class CudaPlan final : public ops::RowPlan {
   AttentionKernel kernel_;
   HostPlan host_;
   const uint32_t* words_ = nullptr;
+};
+
+/// Memory in which the blocks of attention_decode.cu store their parts of a row for the block that combines
+/// them.
+class DecodeScratch {
+ public:
+  explicit DecodeScratch(const std::shared_ptr<const Device>& device);
+  /// Returns memory for at least `slots` slots (null pointers for 0). The addresses stay the same until a
+  /// larger number than ever before is requested, or one with another next power of two.
+  DecodeParts ensure(size_t slots, size_t head_dim);
+
+ private:
+  std::shared_ptr<const Device> device_;
+  Scratch floats_, counters_;
+  size_t counted_ = 0;  // slots that have counters
 };
 
 }  // namespace carbon::cuda

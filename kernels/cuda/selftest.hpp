@@ -1,9 +1,16 @@
-// What a test of products on the device needs: numbers, and comparisons of bits.
+// The test that decides whether an algorithm of a library may compute scores: parts of a product, computed
+// alone, must have the bits that they have in the whole. And what it needs of the device: numbers, and
+// comparisons of bits.
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "kernels/cuda/device.hpp"
+#include "kernels/cuda/matmul.hpp"
 
 namespace carbon::cuda {
 
@@ -28,6 +35,35 @@ class Comparisons {
   std::shared_ptr<const Device> device_;
   Memory found_;
   size_t count_ = 0;
+};
+
+class MatmulTest {
+ public:
+  /// For products of up to `rows` rows. Throws OutOfMemory, which says what needs the memory.
+  MatmulTest(const std::shared_ptr<const Device>& device, size_t rows, size_t outputs, size_t k,
+             MatmulResult result);
+
+  /// A part that failed, the longest of those that were compared together.
+  struct Failure {
+    size_t rows;
+    std::string text;
+  };
+  /// `multiply` puts a product on the stream; it returns false, or throws Error, if it cannot.
+  std::optional<Failure> run(const std::function<bool(const MatmulCall&)>& multiply) const;
+
+ private:
+  /// Rows [first, first + count) of the whole, and the leading dimension of their results.
+  struct Part {
+    size_t first, count, ld_out;
+  };
+  std::vector<Part> parts() const;
+  /// False if the part could not be computed. If it is added, then to the same numbers as in the whole.
+  bool multiply_part(const std::function<bool(const MatmulCall&)>& multiply, const Part& part,
+                     void* out) const;
+
+  std::shared_ptr<const Device> device_;
+  Memory act_, weight_, whole_, part_, before_;
+  MatmulCall all_;
 };
 
 }  // namespace carbon::cuda

@@ -1,14 +1,29 @@
 #include "kernels/cuda/stream.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
-#include "kernels/cuda/status.hpp"
-#include "kernels/cuda/switches.hpp"
-
 namespace carbon::cuda {
 namespace {
+
+constexpr const char* kLibrary = "CARBON_CUDA_LIBRARY";
+constexpr struct {
+  const char* name;
+  bool Switches::*part;
+} kVariables[] = {{"CARBON_CUDA_OVERLAP", &Switches::overlap},
+                  {"CARBON_CUDA_GRAPHS", &Switches::graphs},
+                  {kLibrary, &Switches::library}};
+
+/// "0", "1", or "" if the variable is not set.
+std::string value_of(const char* name) {
+  const char* const text = std::getenv(name);
+  const std::string value = text != nullptr ? text : "";
+  if (value != "" && value != "0" && value != "1")
+    throw Error("cuda", std::string(name) + " is \"" + value + "\"; it must be 0 (off) or 1 (on)");
+  return value;
+}
 
 // The kernels of shorter lists are launched one by one, because a graph has a cost too.
 constexpr size_t kGraphKernels = 8;
@@ -64,6 +79,21 @@ class Capture {
 };
 
 }  // namespace
+
+Switches read_switches() {
+  Switches switches;
+  for (const auto& [name, part] : kVariables) switches.*part = value_of(name) != "0";
+  switches.library_required = value_of(kLibrary) == "1";
+  return switches;
+}
+
+std::string describe_switches() {
+  std::string text;
+  for (const auto& [name, part] : kVariables)
+    if (const std::string value = value_of(name); !value.empty())
+      text += (text.empty() ? "" : ", ") + std::string(name) + "=" + value;
+  return text;
+}
 
 Stream::Stream() {
   const Switches switches = read_switches();

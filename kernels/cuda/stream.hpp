@@ -1,4 +1,5 @@
-// The stream of a device, which orders all its work, and how kernels are put on it.
+// The stream of a device, which orders all its work, and how kernels are put on it; and what all of the
+// host's side uses: the status codes of the runtime as Errors, and the switches of the environment.
 //
 // A kernel is not launched at once. It is added to a list, until something else uses the stream: a copy, a
 // product of the library, or a wait. Then the whole list of kernels and their arguments is given to the
@@ -20,9 +21,37 @@
 #include <unordered_map>
 #include <vector>
 
-#include "kernels/cuda/kernel_call.hpp"
+#include "kernels/cuda/launch.hpp"
+#include "src/base/error.hpp"
 
 namespace carbon::cuda {
+
+/// Throws Error, or OutOfMemory, unless `status` is success. `what` says what was being done.
+inline void check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  static_cast<void>(cudaGetLastError());  // clears the error, so that a later call does not report it again
+  const std::string text =
+      std::string(what) + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")";
+  if (status == cudaErrorMemoryAllocation)
+    throw OutOfMemory("cuda", text + "; use a smaller batch or a device with more memory",
+                      {"a smaller {--batch-tokens} needs less memory"});
+  throw Error("cuda", text);
+}
+
+/// Parts of the backend that the environment can turn off, to find out which of them is at fault.
+struct Switches {
+  bool overlap = true;  // CARBON_CUDA_OVERLAP: a kernel may start before the previous one has ended
+  bool graphs = true;   // CARBON_CUDA_GRAPHS: kernels that come again are replayed as a graph
+  bool library = true;  // CARBON_CUDA_LIBRARY: cuBLASLt computes products
+  bool library_required =
+      false;  // CARBON_CUDA_LIBRARY=1: without it nothing is done, not even a driver asked
+};
+
+/// What the environment says now. Throws Error for a value other than 0 and 1; an empty one counts as unset.
+Switches read_switches();
+
+/// The variables that are set, such as "CARBON_CUDA_GRAPHS=0", separated by ", ". Throws the same.
+std::string describe_switches();
 
 /// Is told of everything that computes on a stream, to time it (bench/gpu/kernel_times.hpp).
 class LaunchWatcher {

@@ -243,7 +243,8 @@ class Model:
     # ---- variants
 
     def iter_variants(self, fasta: Optional[Path], rows: Rows, *, sequence: Optional[Bases] = None, unify_chr_names: Optional[str] = None,
-                      recipe: str = "centered", level: str = "bp", strand: Optional[str] = None, phases: Optional[str] = None, window: Optional[int] = None,
+                      recipe: str = "centered", level: Optional[str] = None, measure: Optional[Sequence[str]] = None,
+                      strand: Optional[str] = None, phases: Optional[str] = None, window: Optional[int] = None,
                       context: Optional[int] = None, horizon: Optional[int] = None, pool: Optional[str] = None,
                       pad_tail: Optional[bool] = None, labels: Optional[Sequence[str]] = None,
                       activation: Optional[str] = None, label_scale: Optional[LabelScale] = None,
@@ -260,20 +261,23 @@ class Model:
         108
         """
         options: Dict[str, Any] = {
-            "fasta_ref": fasta, "sequence": optional_text(sequence, "sequence"), "unify_chr_names": unify_chr_names, "recipe": recipe, "level": level, "strand": strand,
-            "phases": phases, "window": window, "context": context, "horizon": horizon, "pool": pool, "pad_tail": pad_tail,
-            "labels": _list(labels, "labels"), "activation": activation, "label_scale": _scale(label_scale)}
+            "fasta_ref": fasta, "sequence": optional_text(sequence, "sequence"), "unify_chr_names": unify_chr_names, "recipe": recipe, "level": level,
+            "measure": _list(measure, "measure"), "strand": strand, "phases": phases, "window": window, "context": context,
+            "horizon": horizon, "pool": pool, "pad_tail": pad_tail, "labels": _list(labels, "labels"), "activation": activation, "label_scale": _scale(label_scale)}
+        measures = options["measure"] or ()
         inputs = ((row.text(sequence is not None), "rows[%d]" % i, row) for i, row in enumerate(rows_of(rows)))
 
         def read(arrays: Arrays, row: Row) -> VariantScore:
             values = arrays.get(b"values")
-            return VariantScore(*row[:4], float(values[0]), arrays.text(b"flag"), values)
+            l2, jsd = (arrays.number(name) if name.decode() in measures else None for name in (b"l2", b"jsd"))
+            return VariantScore(*row[:4], float(values[0]) if len(values) else float("nan"), arrays.text(b"flag"), values, l2, jsd)
 
         total = None if isinstance(rows, (str, os.PathLike)) else count_of(rows)
         return results(self._open, "variants", options, inputs, read, Teller(progress, total))
 
     def variants(self, fasta: Optional[Path], rows: Rows, *, sequence: Optional[Bases] = None, unify_chr_names: Optional[str] = None,
-                 recipe: str = "centered", level: str = "bp", strand: Optional[str] = None, phases: Optional[str] = None, window: Optional[int] = None,
+                 recipe: str = "centered", level: Optional[str] = None, measure: Optional[Sequence[str]] = None,
+                 strand: Optional[str] = None, phases: Optional[str] = None, window: Optional[int] = None,
                  context: Optional[int] = None, horizon: Optional[int] = None, pool: Optional[str] = None,
                  pad_tail: Optional[bool] = None, labels: Optional[Sequence[str]] = None, activation: Optional[str] = None,
                  label_scale: Optional[LabelScale] = None, progress: Progress = None) -> VariantScores:
@@ -293,6 +297,8 @@ class Model:
         sequence : str or another sequence, optional
             All variants are on this sequence; ``chrom`` is then not read.
         recipe : {"centered", "next-token", "anchored", "head"}
+        measure : sequence of {"llr", "l2", "jsd"}, optional
+            What is computed, by default ``["llr"]``; ``l2`` and ``jsd`` become columns beside ``score``.
         level, strand, phases, window, context, horizon, pool, pad_tail, labels, activation, label_scale : optional
             As the options of ``carbon vep`` with these names. ``label_scale`` is the path of such a file, or what it holds.
         progress : callable or bool, optional
@@ -315,10 +321,11 @@ class Model:
         >>> scores.flag.tolist()
         ['', 'ref_mismatch']
         """
-        scores = self.iter_variants(fasta, rows, sequence=sequence, unify_chr_names=unify_chr_names, recipe=recipe, level=level, strand=strand, phases=phases,
-                                    window=window, context=context, horizon=horizon, pool=pool, pad_tail=pad_tail, labels=labels,
-                                    activation=activation, label_scale=label_scale, progress=progress)
-        return variant_columns(list(scores), index_of(rows))
+        measure = _list(measure, "measure")
+        scores = self.iter_variants(fasta, rows, sequence=sequence, unify_chr_names=unify_chr_names, recipe=recipe, level=level,
+                                    measure=measure, strand=strand, phases=phases, window=window, context=context, horizon=horizon,
+                                    pool=pool, pad_tail=pad_tail, labels=labels, activation=activation, label_scale=label_scale, progress=progress)
+        return variant_columns(list(scores), index_of(rows), measure or ())
 
     # ---- scan
 

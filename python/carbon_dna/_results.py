@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, field, fields
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple, TypeVar
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,7 +115,8 @@ class VariantScore(NamedTuple):
     """The score of one alternative allele.
 
     ``score`` is in nats, the alternative minus the reference, and NaN where ``flag`` says why there is none. A model with a
-    classification head gives ``values`` of its labels instead, and ``score`` is the first of them.
+    classification head gives ``values`` of its labels instead, and ``score`` is the first of them. ``l2`` and ``jsd``
+    are None unless ``measure`` asked for them.
     """
 
     chrom: str
@@ -125,6 +126,8 @@ class VariantScore(NamedTuple):
     score: float
     flag: str
     values: Floats
+    l2: Optional[float] = None
+    jsd: Optional[float] = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,7 +144,10 @@ class VariantScores(_Data):
     flag : ndarray of object (str), shape (n,)
         Why there is none (``CARBON_FLAG`` of ``carbon vep``), else ``""``.
     values : ndarray of float64, shape (n, tags)
-        All values of a row; of a classification head one for each label.
+        All values of a row but ``l2`` and ``jsd``; of a classification head one for each label.
+    l2, jsd : ndarray of float64, shape (n,), or None
+        How far the hidden states, and the predictions, after the variant lie apart: 0 or more, NaN if there is none. None where
+        ``measure`` did not ask for it.
     index : pandas.Index or None
         That of the frame of pandas that was given as rows. It is no part of the scores, so that ``==`` does not read it.
     """
@@ -153,6 +159,8 @@ class VariantScores(_Data):
     score: Floats
     flag: NDArray[Any]
     values: Floats
+    l2: Optional[Floats] = None
+    jsd: Optional[Floats] = None
     index: Any = field(default=None, compare=False)
 
     def __len__(self) -> int:
@@ -161,7 +169,7 @@ class VariantScores(_Data):
     def __iter__(self) -> Iterator[VariantScore]:
         for i in range(len(self)):
             yield VariantScore(self.chrom[i], int(self.pos[i]), self.ref[i], self.alt[i], float(self.score[i]), self.flag[i],
-                               self.values[i])
+                               self.values[i], *(None if column is None else float(column[i]) for column in (self.l2, self.jsd)))
 
     def __repr__(self) -> str:
         return "VariantScores(rows=%d, with a score=%d)" % (len(self), np.count_nonzero(~np.isnan(self.score)))
@@ -170,12 +178,12 @@ class VariantScores(_Data):
         """The columns but ``values`` as a pandas.DataFrame, with the index of the frame that was given; pandas has to be installed."""
         import pandas
 
-        names = ("chrom", "pos", "ref", "alt", "score", "flag")
+        names = ["chrom", "pos", "ref", "alt", "score"] + [name for name in ("l2", "jsd") if getattr(self, name) is not None] + ["flag"]
         return pandas.DataFrame({name: getattr(self, name) for name in names}, index=self.index)
 
 
-def variant_columns(rows: List[VariantScore], index: Any) -> VariantScores:
-    """The rows as columns."""
+def variant_columns(rows: List[VariantScore], index: Any, measures: Sequence[str]) -> VariantScores:
+    """The rows as columns, also those of measures."""
     def texts(values: List[str]) -> NDArray[Any]:
         column = np.empty(len(values), dtype=object)
         column[:] = values
@@ -185,7 +193,7 @@ def variant_columns(rows: List[VariantScore], index: Any) -> VariantScores:
         texts([row.chrom for row in rows]), np.array([row.pos for row in rows], dtype=np.int64), texts([row.ref for row in rows]),
         texts([row.alt for row in rows]), np.array([row.score for row in rows], dtype=np.float64),
         texts([row.flag for row in rows]), np.array([row.values for row in rows], dtype=np.float64).reshape(len(rows), -1 if rows else 1),
-        index)
+        *(np.array([getattr(row, name) for row in rows], dtype=np.float64) if name in measures else None for name in ("l2", "jsd")), index)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

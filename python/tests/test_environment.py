@@ -17,18 +17,26 @@ name, mode, path, dtype = sys.argv[2], int(sys.argv[3]), sys.argv[4], sys.argv[5
 libm = ctypes.CDLL("libm.so.6")
 locale.setlocale(locale.LC_ALL, name)
 sequences = ["ACGTTAGCATCGATCGGCTAAGCTTAGCATTACGGA" * 3, "TTGACCATGGCATTCAGGATCC" * 5]
-results = []
+results, texts = [], []
 assert libm.fesetround(mode) == 0
 with carbon_dna.Model(path, dtype=dtype, threads=2, rope_scaling="yarn:1.5") as model:
-    digest = model.sha256
-    for score in model.score(sequences):
-        results += [score.logp, score.sum_logp]
+    texts += [model.sha256, repr(model)]
+    for score in model.score(sequences, probabilities=True):
+        results += [score.logp, score.sum_logp, score.mean_logp, score.probabilities, score.entropy]
+        texts.append(repr(score))
     results.append(model.embed(sequences))
-    samples = model.generate(["ACGT"], 24, seed=3)
-    results += [sample.logp for sample in samples]
+    for sample in model.generate(["ACGT"], 24, seed=3, temperature=0.7, top_p=0.95, gc=(30.5, 70.25), gc_window=12):
+        results.append(sample.logp)
+        texts.append(repr(sample))
+    results.append(model.scan(None, sequences[0]).logp)
+    results.append(model.variants(None, [("", 14, "T", "G"), ("", 20, "A", "C")], sequence=sequences[0]).score)
+    try:
+        model.generate(["ACGT"], 24, temperature=-1.5)
+    except carbon_dna.CarbonError as error:
+        texts.append(str(error))
 assert libm.fegetround() == mode
 libm.fesetround(0)
-print(digest)
+print(*texts, sep="\\n")
 for result in results:
     print(getattr(result, "tobytes", lambda: float.hex(result))())
 print(locale.localeconv()["decimal_point"] == ".", file=sys.stderr)
@@ -55,7 +63,7 @@ def test_locale_and_rounding_change_nothing():
             done = subprocess.run([sys.executable, "-c", CHILD, os.path.join(SOURCE, "python"), name, str(mode), checkpoint(*SHAPE), dtype],
                                   env={**os.environ, "LOCPATH": folder}, capture_output=True, text=True)
             assert done.returncode == 0, done.stderr
-            assert len(done.stdout.splitlines()) == 7, done.stdout
+            assert len(done.stdout.splitlines()) == 6 + 14, done.stdout
             outputs.add(done.stdout)
             points.add(done.stderr.strip())
         assert len(outputs) == 1, "%d results of %s" % (len(outputs), dtype)

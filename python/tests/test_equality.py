@@ -88,6 +88,42 @@ def test_variants_are_carbon_vep():
                 assert row[flags].replace(".", "") == score.flag, (row, score)
 
 
+def test_measures_are_those_of_carbon_vep():
+    contig = bases(900, 13)
+    path = fasta([("c1", contig)])
+    rows = variants_of(contig)
+    vcf = support.vcf(rows)
+    tags = {"llr": "CARBON_LLR", "l2": "CARBON_L2", "jsd": "CARBON_JSD"}
+    for folder in (TINY, checkpoint(*support.LETTERS)):
+        for measure in (["llr", "l2", "jsd"], ["jsd"], ["l2", "llr"]):
+            lines = carbon("vep", "-m", folder, "-f", path, "--measure", ",".join(measure), "--horizon", "12", "-O", "t", "--no-version",
+                           "--max-ref-mismatch", "1", vcf)
+            head, *table = [line.split("\t") for line in lines.splitlines()]
+            with carbon_dna.Model(folder) as model:
+                scores = model.variants(path, rows, measure=iter(measure), horizon=12)
+                one = next(model.iter_variants(path, rows, measure=measure, horizon=12))
+            assert one == next(iter(scores))
+            for row, score in zip(table, scores):
+                for word, tag in tags.items():
+                    value = score.score if word == "llr" else getattr(score, word)
+                    if word in measure:
+                        assert row[head.index(tag)] == number(float(np.float32(value)), 6), (row, score)
+                    else:
+                        assert value is None or value != value, (word, score)
+                assert row[head.index("CARBON_FLAG")].replace(".", "") == score.flag, (row, score)
+            for word in ("l2", "jsd"):
+                assert (getattr(scores, word) is None) == (word not in measure)
+    # Without a value there is still a column.
+    with carbon_dna.Model(TINY) as model:
+        scores = model.variants(path, [("c1", 5, contig[4], contig[4] + "A")], measure=["l2"])
+    assert scores.flag.tolist() == ["changes_length"] and np.isnan(scores.l2).all() and scores.jsd is None
+    try:
+        import pandas  # noqa: F401
+    except ImportError:
+        return
+    assert list(scores.to_pandas()) == ["chrom", "pos", "ref", "alt", "score", "l2", "flag"]
+
+
 def test_structural_alleles_and_names_of_contigs_are_those_of_carbon_vep():
     contig = bases(900, 12)
     path = fasta([("chr1", contig)])

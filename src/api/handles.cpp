@@ -87,23 +87,14 @@ uintptr_t Handles::add(uintptr_t model, std::shared_ptr<Call> call) {
 }
 
 template <class Open>
-Open Handles::find(const std::map<uintptr_t, Open>& open, uintptr_t number, const char* what) {
+Open Handles::find(std::map<uintptr_t, Open>& open, uintptr_t number, const char* what, bool close) {
   if (number < first_) refuse(number, what);
   const std::lock_guard lock(mutex_);
-  const auto found = open.find(number);
-  if (found == open.end()) refuse(number, what);
-  return found->second;
-}
-
-template <class Open>
-Open Handles::take(std::map<uintptr_t, Open>& open, uintptr_t number, const char* what) {
-  if (number < first_) refuse(number, what);
-  const std::lock_guard lock(mutex_);
-  const auto found = open.find(number);
-  if (found == open.end()) refuse(number, what);
-  Open taken = std::move(found->second);
-  open.erase(found);
-  return taken;
+  const auto at = open.find(number);
+  if (at == open.end()) refuse(number, what);
+  Open found = at->second;
+  if (close) open.erase(at);
+  return found;
 }
 
 std::shared_ptr<OpenModel> Handles::model(uintptr_t number) {
@@ -119,11 +110,11 @@ std::shared_ptr<FastaFile> Handles::fasta(uintptr_t number) {
 }
 
 void Handles::close_fasta(uintptr_t number) {
-  take(fastas_, number, "FASTA file");  // which is closed after the lock is free
+  find(fastas_, number, "FASTA file", true);  // which is closed after the lock is free
 }
 
 void Handles::close_model(uintptr_t number) {
-  const std::shared_ptr<OpenModel> closed = take(models_, number, "model");
+  const std::shared_ptr<OpenModel> closed = find(models_, number, "model", true);
   std::vector<std::shared_ptr<Call>> calls;
   {
     const std::lock_guard lock(mutex_);
@@ -134,7 +125,7 @@ void Handles::close_model(uintptr_t number) {
 }
 
 void Handles::free_call(uintptr_t number) {
-  const std::shared_ptr<Call> freed = take(calls_, number, "call").call;
+  const std::shared_ptr<Call> freed = find(calls_, number, "call", true).call;
   freed->close(Problem(CARBON_E_HANDLE, "the call is freed"));
 }
 

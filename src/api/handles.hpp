@@ -94,11 +94,9 @@ class Handles {
     std::shared_ptr<Call> call;
   };
   static void close_all();
+  /// If `close`, nobody finds it again: of several threads that close it, one does.
   template <class Open>
-  Open find(const std::map<uintptr_t, Open>& open, uintptr_t number, const char* what);
-  /// The same, and nobody finds it again: of several threads that close it, one does.
-  template <class Open>
-  Open take(std::map<uintptr_t, Open>& open, uintptr_t number, const char* what);
+  Open find(std::map<uintptr_t, Open>& open, uintptr_t number, const char* what, bool close = false);
   [[noreturn]] void refuse(uintptr_t number, const char* what) const;
 
   const int64_t process_;

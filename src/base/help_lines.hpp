@@ -45,13 +45,17 @@ inline std::string empty_value(const std::string& what) {
   return what + " is empty: give a value, or leave it out (is a variable of the shell not set?)";
 }
 
-/// A text as a word that a shell does not split or replace.
-inline std::string shell_word(const std::string& text) {
-  constexpr const char* plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./,:=+-@%";
-  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
+/// In single quotes for a shell.
+inline std::string shell_quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
+}
+
+/// A text as a word that a shell does not split or replace.
+inline std::string shell_word(const std::string& text) {
+  constexpr const char* plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./,:=+-@%";
+  return !text.empty() && text.find_first_not_of(plain) == std::string::npos ? text : shell_quoted(text);
 }
 
 /// The lines of an option. `names` are its names and type, e.g. "-o,--output FILE".

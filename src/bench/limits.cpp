@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "kernels/cpu/cpu_limits.hpp"
+#include "kernels/cpu/cpu_machine.hpp"
 #include "src/base/system.hpp"
 #include "src/bench/tests.hpp"
 

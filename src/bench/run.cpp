@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "kernels/cpu/cpu_limits.hpp"
+#include "kernels/cpu/cpu_machine.hpp"
 #include "src/base/error.hpp"
 #include "src/base/numbers.hpp"
 #include "src/base/system.hpp"

@@ -56,6 +56,7 @@ int run(const CommandLine& line, BenchCommand& command) {
   if (line.given("tests")) options.tests = parse_tests(command.tests);
   options.model = command.common.model;
   options.progress = command.common.progress;
+  program_log().set_results_on_stdout(false);  // the table comes at the end, when no bar is there
   run_bench(options);
   return 0;
 }

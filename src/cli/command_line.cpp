@@ -68,7 +68,7 @@ CLI::Validator number_from(T least, T most, const std::string& expected) {
     if (text.starts_with('+') && !text.starts_with("+-")) ++begin;
     if (!parse_number({begin, end}, value) || !(least <= value && value <= most))
       return "expected " + expected + ", not '" + text + "'";
-    if constexpr (std::is_integral_v<T>) text = std::to_string(value);
+    text = std::is_integral_v<T> ? std::to_string(value) : std::string(begin, end);
     return std::string();
   };
   return CLI::Validator(read, "");
@@ -82,7 +82,9 @@ CLI::Validator number(const Option& row) {
   };
   if (const auto* real = std::get_if<2>(&row.limits))
     return number_from(real->first, real->second,
-                       range(Option::written(real->first), Option::written(real->second)));
+                       real->second == std::numeric_limits<double>::max()
+                           ? "a number of at least " + Option::written(real->first)
+                           : range(Option::written(real->first), Option::written(real->second)));
   if (const auto* whole = std::get_if<1>(&row.limits))
     return number_from(whole->first, whole->second,
                        range(std::to_string(whole->first), std::to_string(whole->second)));
@@ -104,7 +106,12 @@ struct Adder {
     return app.add_flag_callback(names, call);
   }
   CLI::Option* operator()(const std::function<void(const std::string&)>& take) const {
-    CLI::Option* const option = app.add_option_function<std::string>(names, take);
+    const auto each = [take](const std::vector<std::string>& values) {
+      for (const std::string& value : values) take(value);
+    };
+    CLI::Option* const option =
+        row.repeats ? app.add_option_function<std::vector<std::string>>(names, each)->allow_extra_args(false)
+                    : app.add_option_function<std::string>(names, take);
     return row.limits.index() == 0 ? option : checked<size_t>(option);
   }
   CLI::Option* operator()(std::string* target) const { return app.add_option(names, *target); }
@@ -319,7 +326,8 @@ void ArgumentWords::add_short(const std::string& word) {
 
 }  // namespace
 
-CommandLine::CommandLine(std::string command) : command_(std::move(command)) {
+CommandLine::CommandLine(std::string command, bool has_help) : command_(std::move(command)) {
+  if (!has_help) return;
   rows_.push_back(
       {.letter = 'h', .name = "help", .help = "Print this help message and exit", .heading = "Options"});
 }
@@ -348,6 +356,7 @@ std::optional<int> CommandLine::parse(int argc, char** argv) {
   text_ = command_text(argc, argv);
   const std::string name = "carbon " + command_;
   CLI::App app(about_, name);
+  app.set_help_flag();  // a row of the table, if there is one
   std::vector<CLI::Option*> made;
   for (const Option& row : rows_) made.push_back(add_row(app, row));
   const auto made_of = [&](const std::string& other) {
@@ -398,14 +407,14 @@ const Option* CommandLine::find(const std::string& written) const {
   return nullptr;
 }
 
-std::string CommandLine::help() const {
+std::string CommandLine::options_help() const {
   std::vector<std::string> headings;
   for (const Option& row : rows_)
     if (!row.heading.empty() && std::find(headings.begin(), headings.end(), row.heading) == headings.end())
       headings.push_back(row.heading);
-  std::string text = about_ + "\nUsage: " + usage_ + "\n";
+  std::string text;
   for (const std::string& heading : headings) {
-    text += "\n" + heading + ":\n";
+    text += (text.empty() ? "" : "\n") + heading + ":\n";
     for (const Option& row : rows_) {
       if (row.heading != heading) continue;
       const std::string value = row.shown_value();
@@ -413,8 +422,13 @@ std::string CommandLine::help() const {
                           row.full_help() + (row.is_required ? " (required)" : ""));
     }
   }
+  return text;
+}
+
+std::string CommandLine::help() const {
   const std::string examples = examples_help(examples_);
-  return text + "\n" + footer_ + (footer_.empty() || examples.empty() ? "" : "\n") + examples;
+  return about_ + "\nUsage: " + usage_ + "\n\n" + options_help() + "\n" + footer_ +
+         (footer_.empty() || examples.empty() ? "" : "\n") + examples;
 }
 
 std::string CommandLine::short_help() const {

@@ -193,8 +193,9 @@ class OptionGroup {
 /// The options and arguments of one command, and its command line once that is parsed.
 class CommandLine {
  public:
-  /// `command` as users write it behind `carbon`: vep, +rank.
-  explicit CommandLine(std::string command);
+  /// `command` as users write it behind `carbon`: vep, +rank. Has no row yet but that of --help, if it is
+  /// to have that.
+  explicit CommandLine(std::string command, bool has_help = true);
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
@@ -232,6 +233,8 @@ class CommandLine {
   /// The row of "--name" or "-n", or null.
   const Option* find(const std::string& written) const;
   std::string help() const;
+  /// The part of it that lists the options.
+  std::string options_help() const;
   /// What the command does, its usage, an example, and how to get the rest.
   std::string short_help() const;
 

@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "src/base/error.hpp"
+#include "src/base/help_lines.hpp"
 #include "src/base/words.hpp"
 #include "src/cli/commands.hpp"
 #include "version.h"
@@ -34,13 +35,6 @@ std::vector<std::string> names_with_dashes(const Option& option) {
   return names;
 }
 
-// In single quotes for a shell.
-std::string in_quotes(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 constexpr const char* kUsage = R"END(Print a script that completes the commands, options and models of carbon
 Usage: carbon completion bash | zsh
 
@@ -55,7 +49,7 @@ Examples:
 
 std::string bash_case(const Option& option) {
   const auto kind = [&]() -> std::string {
-    if (!option.words.empty()) return "words=" + in_quotes(joined(option.words, " "));
+    if (!option.words.empty()) return "words=" + shell_quoted(joined(option.words, " "));
     switch (option.value.names) {
       case Names::model:
         return "kind=models";
@@ -77,12 +71,20 @@ std::string bash_case(const Option& option) {
 constexpr const char* kModelNames =
     R"("$program" models -q 2> /dev/null | sed -e 1d -e '/^$/,$d' -e 's/  .*//')";
 
+// The words that the option $1 of a plugin takes, of its line in the help.
+constexpr const char* kChoices =
+    R"(awk -v name="$1" '$2 ~ /^[a-z0-9_]+(\|[a-z0-9_]+)+$/ {
+    for (i = split($1, names, ","); i > 0; i--) if (names[i] == name) { gsub(/\|/, " ", $2); print $2 }
+  }')";
+
 constexpr const char* kBashEnd = R"END(    +*)
-      # Options of plugins are those that the installed plugin tells.
-      local after= word
+      # Options of plugins and the words of their values are those that the help of the installed plugin has.
+      local after= word help
       for word in "${COMP_WORDS[@]:2:COMP_CWORD-2}"; do [[ $word == -- ]] && after=--; done
-      options=$("$program" "$command" $after --help 2> /dev/null | sed '/^Plugin options/q' |
-        grep -oE '^ +(-.,)?--[a-z][a-z0-9-]*' | grep -oE -e '--.*') ;;
+      help=$("$program" "$command" $after --help 2> /dev/null)
+      [[ -z $after ]] && help=${help%%Plugin options*}
+      options=$(grep -oE '^ +(-.,)?--[a-z][a-z0-9-]*' <<< "$help" | grep -oE -e '--.*')
+      words=$(_carbon_choices "$previous" <<< "$help") ;;
   esac
   if ((COMP_CWORD == 1)); then
     kind=none
@@ -115,6 +117,9 @@ void print_bash(const Commands& commands) {
       "_carbon_models() {\n"
       "  %s\n"
       "}\n"
+      "_carbon_choices() {\n"
+      "  %s\n"
+      "}\n"
       "_carbon() {\n"
       "  local program=$1 command=${COMP_WORDS[1]} current=${COMP_WORDS[COMP_CWORD]} options= words= "
       "kind=files\n"
@@ -127,7 +132,8 @@ void print_bash(const Commands& commands) {
       "  fi\n"
       "  COMPREPLY=()\n"
       "  case $command in\n",
-      CARBON_VERSION, kModelNames, in_quotes(joined(names, " ") + " help --help --version").c_str());
+      CARBON_VERSION, kModelNames, kChoices,
+      shell_quoted(joined(names, " ") + " help --help --version").c_str());
   for (const Declared& command : commands) {
     std::string options, cases;
     for (const Option* option : command.options) {
@@ -136,14 +142,14 @@ void print_bash(const Commands& commands) {
       if (option->attached && option->words.empty()) continue;
       if (option->attached)
         cases += "        --" + option->name + ") [[ ${COMP_WORDS[*]:COMP_CWORD-1} == *=* ]] && words=" +
-                 in_quotes(joined(option->words, " ")) + " ;;\n";
+                 shell_quoted(joined(option->words, " ")) + " ;;\n";
       else if (!option->is_flag())
         cases += bash_case(*option);
     }
     std::printf("    %s)\n      options=%s\n      case $previous in\n%s      esac ;;\n", command.name.c_str(),
-                in_quotes(options).c_str(), cases.c_str());
+                shell_quoted(options).c_str(), cases.c_str());
   }
-  std::printf("    help) words=%s ;;\n%s", in_quotes(joined(names, " ")).c_str(), kBashEnd);
+  std::printf("    help) words=%s ;;\n%s", shell_quoted(joined(names, " ")).c_str(), kBashEnd);
 }
 
 // ---- zsh
@@ -179,16 +185,20 @@ std::string zsh_option(const Option& option, const std::string& name) {
   const bool takes_value = !option.is_flag() && !option.attached;
   const std::string before_value = !takes_value ? "" : name.starts_with("--") ? "=" : "+";
   const std::string text = shuts_out + name + before_value + "[" + zsh_text(option.full_help()) + "]";
-  return in_quotes(takes_value ? text + ":value:" + zsh_values(option) : text);
+  return shell_quoted(takes_value ? text + ":value:" + zsh_values(option) : text);
 }
 
 constexpr const char* kZshEnd = R"END(  +*)
-    # Options of plugins are those that the installed plugin tells.
+    # Options of plugins and the words of their values are those that the help of the installed plugin has.
     local after=
     ((${words[(I)--]} > 0 && ${words[(I)--]} < CURRENT)) && after=--
-    if [[ $PREFIX == -* ]]; then
-      compadd -- $("$program" "$words[2]" $after --help 2> /dev/null | sed '/^Plugin options/q' |
-        grep -oE '^ +(-.,)?--[a-z][a-z0-9-]*' | grep -oE -e '--.*')
+    local help=$("$program" "$words[2]" $after --help 2> /dev/null)
+    [[ -z $after ]] && help=${help%%Plugin options*}
+    local -a choices=($(_carbon_choices "$words[CURRENT-1]" <<< "$help"))
+    if (($#choices)); then
+      compadd -a choices
+    elif [[ $PREFIX == -* ]]; then
+      compadd -- $(grep -oE '^ +(-.,)?--[a-z][a-z0-9-]*' <<< "$help" | grep -oE -e '--.*')
     else
       _files
     fi ;;
@@ -204,10 +214,13 @@ void print_zsh(const Commands& commands) {
       "  compadd -- ${(f)\"$(%s)\"}\n"
       "  _files\n"
       "}\n"
+      "_carbon_choices() {\n"
+      "  %s\n"
+      "}\n"
       "local -a commands=(\n",
-      CARBON_VERSION, kModelNames);
+      CARBON_VERSION, kModelNames, kChoices);
   for (const Declared& command : commands)
-    std::printf("  %s\n", in_quotes(command.name + ":" + zsh_text(command.help)).c_str());
+    std::printf("  %s\n", shell_quoted(command.name + ":" + zsh_text(command.help)).c_str());
   std::printf(
       ")\n"
       "if ((CURRENT == 2)); then\n"

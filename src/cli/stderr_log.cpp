@@ -1,6 +1,7 @@
 #include "src/cli/stderr_log.hpp"
 
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,6 +74,25 @@ std::string word_of(const ordered_json& value) {
   return plain ? quoted.substr(1, quoted.size() - 2) : quoted;
 }
 
+// Names of files and contigs may hold anything. A message is one line, and does not control a terminal.
+void to_one_line(std::string& text) {
+  for (char& c : text)
+    if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f) c = '?';
+}
+
+// What of `line` fits on one line of the terminal of stderr, without its last column. A longer line would go
+// on in the next one, where nothing that is drawn later clears it.
+std::string fit_to_terminal(const std::string& line) {
+  winsize size = {};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return line;
+  size_t end = 0;
+  for (size_t columns = 0; end < line.size(); ++end)
+    if (const bool begins_letter = (static_cast<unsigned char>(line[end]) & 0xc0) != 0x80;
+        begins_letter && ++columns >= size.ws_col)
+      break;
+  return line.substr(0, end);
+}
+
 }  // namespace
 
 void StderrLog::write_line(const std::string& line) {
@@ -91,9 +111,7 @@ std::string StderrLog::line_of(LogLevel level, std::string_view where, std::stri
     line.append(now.data(), now.size()).append(" ");
   }
   line.append(text);
-  // Names of files and contigs may hold anything. A message is one line, and does not control a terminal.
-  for (char& c : line)
-    if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f) c = '?';
+  to_one_line(line);
   return line + "\n";
 }
 
@@ -146,10 +164,11 @@ void StderrLog::progress(const ProgressReport& report) {
     return write_line(json_line("progress", report.where, report.text, members));
   }
   const bool redrawn = terminal() && !shares_terminal();
-  std::string line = redrawn ? kClearLine : "";
-  line.append("[").append(report.where).append("] ").append(report.text).append(redrawn ? "" : "\n");
+  std::string line = "[";
+  line.append(report.where).append("] ").append(report.text);
+  to_one_line(line);
   drawn_ = redrawn;
-  write_to_stderr(line);
+  write_to_stderr(redrawn ? kClearLine + fit_to_terminal(line) : line + "\n");
 }
 
 void StderrLog::clear_progress() {

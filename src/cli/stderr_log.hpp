@@ -34,8 +34,8 @@ class StderrLog final : public Log {
   /// error, warning, info, message, summary, event and progress.
   void set_json(bool on) { json_ = on; }
   bool json() const { return json_; }
-  /// The results of the run go to standard output. If that is the terminal of stderr, no bar breaks their
-  /// lines.
+  /// Results go to standard output while the run computes. If that is the terminal of stderr, no bar breaks
+  /// their lines.
   void set_results_on_stdout(bool on) { results_on_stdout_ = on; }
   /// Puts the time before the text of each line, for a program that runs for days: `[M::serve]
   /// 2026-11-21T19:03:25.123Z text`. JSON has it in any case.
@@ -50,8 +50,8 @@ class StderrLog final : public Log {
   /// line of level event with the members. A text with other characters than printable ASCII, or with a
   /// space, is quoted as in JSON.
   void event(std::string_view where, std::span<const LogMember> members);
-  /// A bar if stderr is a terminal that shows no results, otherwise lines. Reports are printed whatever the
-  /// verbosity.
+  /// A bar of one line, however narrow, if stderr is a terminal that shows no results; otherwise lines.
+  /// Reports are printed whatever the verbosity.
   ProgressStyle progress_style() const override;
   void progress(const ProgressReport& report) override;
   void clear_progress() override;

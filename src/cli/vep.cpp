@@ -58,7 +58,7 @@ SettingList recipe_options(VepCommand& command) {
 constexpr const char* kFunction = "main_vep";
 constexpr const char* kOfRecipes[] = {"window",    "context",   "horizon", "strand",           "phases",
                                       "cache",     "resume",    "restart", "max-ref-mismatch", "estimate",
-                                      "check-ref", "histogram", "level",   "embeddings"};
+                                      "check-ref", "histogram", "level",   "embeddings",       "measure"};
 
 // As the tables say that the scan was run that made them.
 ScanOptions scan_of(const ScoreTables& tables, const VepOptions& options) {
@@ -75,12 +75,12 @@ ScanOptions scan_of(const ScoreTables& tables, const VepOptions& options) {
   return scan;
 }
 
-// Whether nothing but the tables gives scores: no recipe is asked for beside them, or they are, by name.
-// Throws Error for a name without tables.
+// Whether nothing but the tables gives scores: no recipe or measure is asked for beside them, or they are, by
+// name. Throws Error for a name without tables.
 bool only_tables(const CommandLine& line, const VepOptions& options, bool named) {
   if (named && options.tables.empty())
     throw Error(kFunction, "--recipe table takes scores from tables of carbon scan; name them with --table");
-  return named || (!options.tables.empty() && !line.given("recipe"));
+  return named || (!options.tables.empty() && !line.given("recipe") && !line.given("measure"));
 }
 
 // Throws Error for options that have no effect, or are missing, in a run of tables alone.
@@ -135,9 +135,9 @@ int run(const CommandLine& line, VepCommand& command) {
                 "-f, --fasta-ref is missing: name the reference that the VCF was made "
                 "with; see 'carbon vep --help'");
   }
-  check_head_settings(options.scores, line.given_names());
-  check_combination(options.scores);
-  if (const std::string idle = idle_setting(options.scores); !idle.empty() && !tables_alone)
+  check_given(options.scores, line.given_names());
+  if (const std::string idle = idle_setting(options.scores, line.given_names());
+      !idle.empty() && !tables_alone)
     program_log().warning("vep", "--" + idle);
   command.common.model.use = options.scores.use();
   if (line.given("shard")) options.shard = parse_shard(command.shard);
@@ -186,8 +186,9 @@ Run declare_vep(CommandLine& line) {
       "Tags: CARBON_LLR and CARBON_LLR_TOKEN (recipe centered), CARBON_NT (next-token), CARBON_ALLR\n"
       "(anchored) and CARBON_SCAN (--table): ln P with the alternative minus ln P with the reference, in\n"
       "nats; negative means that the model finds the alternative less likely. CARBON_HEAD_<LABEL> (recipe\n"
-      "head): the value of a label with the alternative minus that with the reference. CARBON_FLAG says why\n"
-      "a value is missing.\n"
+      "head): the value of a label with the alternative minus that with the reference. CARBON_L2 and\n"
+      "CARBON_JSD (--measure): how far states and predictions after the variant lie apart. CARBON_FLAG says\n"
+      "why a value is missing.\n"
       "Phase, horizon, strand and other words: man carbon-glossary.\n");
   line.argument("input", options.input);
   OptionGroup group = line.options();

@@ -209,7 +209,10 @@ void Scheduler::stand_alone(SequenceRun& run) {
   prefix.resize(run.shared);
   run.tokens.insert(run.tokens.begin(), prefix.begin(), prefix.end());
   for (size_t* place : {&run.request_begin, &run.decode_begin, &run.want_begin}) *place += run.shared;
-  for (Reading& reading : run.readings) reading.want_begin += run.shared;
+  for (Reading& reading : run.readings) {
+    reading.want_begin += run.shared;
+    reading.want_end += run.shared;
+  }
   run.shared = 0;
 }
 

@@ -40,8 +40,7 @@ size_t head_width(HeadKind head, const ResultSizes& sizes) {
 }
 
 size_t Request::bytes(const ResultSizes& sizes) const {
-  const size_t rows = head == HeadKind::mean_hidden ? 1 + targets.size()
-                                                    : tokens.size() - std::min(want_begin, tokens.size());
+  const size_t rows = head == HeadKind::mean_hidden ? 1 + targets.size() : wanted_rows();
   size_t results = rows * head_width(head, sizes) * (gives_doubles(head) ? sizeof(double) : sizeof(float));
   if (generation)
     results += generation->bases->kmers() *

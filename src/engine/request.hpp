@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -64,6 +65,9 @@ inline bool gives_doubles(HeadKind head) {
 /// blocks.
 inline constexpr int kFinalNorm = -1;
 
+/// Request::want_end for all rows.
+inline constexpr size_t kToTheLast = std::numeric_limits<size_t>::max();
+
 /// New 6-mers after the tokens of a request, drawn one after the other.
 struct Generation {
   std::shared_ptr<const NewBases> bases;
@@ -104,7 +108,8 @@ struct Request {
 
   // What is read from the rows.
   HeadKind head = HeadKind::none;
-  size_t want_begin = 0;  // rows [want_begin, tokens.size()) are read; row i belongs to tokens[i]
+  // Rows [want_begin, want_end) are read; row i belongs to tokens[i]. They end with the last row at most.
+  size_t want_begin = 0, want_end = kToTheLast;
   /// One per wanted row: for token_logprobs the id of a token; for kmer_ranks the index of a 6-mer, or
   /// kNoKmer; for conditionals the true letters of the 6-mer that the row predicts, as ops::KnownBases
   /// (known_bases() of src/marginals). For mean_hidden ascending numbers of rows, fewer than are wanted.
@@ -129,7 +134,8 @@ struct Request {
   Outcome outcome = Outcome::pending;
   std::string problem;  // why it was refused
   std::span<const double> values() const {
-    return value_store ? std::span(*value_store).subspan(first_value) : std::span<const double>();
+    return value_store ? std::span(*value_store).subspan(first_value, value_count)
+                       : std::span<const double>();
   }
   std::vector<float> states;
   std::vector<uint16_t> kmers;  // drawn 6-mers
@@ -137,13 +143,18 @@ struct Request {
 
   // Used by the scheduler. The values may be shared with other requests for the same tokens.
   std::shared_ptr<const std::vector<double>> value_store;
-  size_t first_value = 0;
+  size_t first_value = 0, value_count = std::dynamic_extent;
   int device = -1;  // which device has taken it; -1: none yet
 
   /// The tokens before `tokens`: the first `shared` tokens of the parent's whole sequence.
   std::vector<uint32_t> prefix() const;
   /// Rows that the request adds to passes, without new 6-mers.
   size_t rows() const { return std::max<size_t>(tokens.size(), 1); }
+  /// How many of them are read.
+  size_t wanted_rows() const {
+    const size_t end = std::min(want_end, tokens.size());
+    return end - std::min(want_begin, end);
+  }
   /// Says that one child less is to start; `forks` never falls below 0.
   void lower_forks();
   /// Memory of the request and its results in bytes.

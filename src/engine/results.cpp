@@ -50,9 +50,9 @@ std::vector<Scheduler::Part> Scheduler::parts_of(std::span<const Slice> slices) 
   size_t at = 0;
   for (const Slice& slice : slices) {
     SequenceRun& run = *slice.run;
-    const size_t begin = run.done + slice.want_begin, end = run.done + slice.tokens.size();
+    const size_t begin = run.done + slice.want_begin, slice_end = run.done + slice.tokens.size();
     for (Reading& reading : run.readings) {
-      const size_t first = std::max(begin, reading.want_begin);
+      const size_t first = std::max(begin, reading.want_begin), end = std::min(slice_end, reading.want_end);
       if (first < end && reading.head != HeadKind::none)
         parts.push_back({&reading, first - reading.want_begin, at + first - begin, end - first});
     }
@@ -252,6 +252,8 @@ void Scheduler::deliver(SequenceRun& run, Request& request) {
   request.value_store = reading.values;
   request.first_value =
       reading.values->empty() ? 0 : (request.want_begin + run.request_begin - reading.want_begin) * width;
+  if (run.outcome == Outcome::done && gives_doubles(request.head) && !request.generation)
+    request.value_count = request.wanted_rows() * width;
   request.states = RunTable::shareable(request) ? reading.states : std::move(reading.states);
   request.outcome = run.outcome == Outcome::done && !reading.finite ? Outcome::not_finite : run.outcome;
   if (request.finished) request.finished(request);

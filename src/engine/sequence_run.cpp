@@ -31,10 +31,11 @@ bool can_serve(SequenceRun& run, const Request& request) {
   const Reading* reading = run.reading_of(request);
   // Rows of inner layers come from passes of their own.
   if (!reading) return not_begun && request.layer == kFinalNorm && run.request().layer == kFinalNorm;
-  const size_t first = request.want_begin + run.request_begin;
-  if (first == reading->want_begin || request.head == HeadKind::none) return true;
+  const size_t first = request.want_begin + run.request_begin, end = run.end_for(request);
+  if (request.head == HeadKind::none) return true;
+  if (first == reading->want_begin && end == reading->want_end) return true;
   if (request.head != HeadKind::marginals) return false;
-  return first > reading->want_begin || not_begun;
+  return not_begun || (first >= reading->want_begin && end <= reading->want_end);
 }
 
 }  // namespace
@@ -89,7 +90,7 @@ void Reading::clear() {
 bool RunTable::shareable(const Request& request) {
   if (request.generation) return false;
   if (request.head == HeadKind::hidden || request.head == HeadKind::kmer_logits)
-    return request.want_begin + 1 == request.tokens.size();
+    return request.want_end != kToTheLast || request.want_begin + 1 == request.tokens.size();
   return true;
 }
 

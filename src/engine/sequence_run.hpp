@@ -21,13 +21,17 @@ namespace carbon {
 
 /// What one head reads from the rows of a sequence, for the requests that ask for the same.
 struct Reading {
-  Reading(const Request& request, size_t first_row)
-      : head(request.head), layer(request.layer), targets(request.targets), want_begin(first_row) {}
+  Reading(const Request& request, size_t first_row, size_t end_row)
+      : head(request.head),
+        layer(request.layer),
+        targets(request.targets),
+        want_begin(first_row),
+        want_end(end_row) {}
 
   HeadKind head;
   int layer;
   std::vector<uint32_t> targets;  // as those of the requests
-  size_t want_begin;              // tokens of the run: rows from here on are read
+  size_t want_begin, want_end;    // tokens of the run: the rows from the first to before the second are read
 
   // Results so far.
   std::shared_ptr<std::vector<double>> values = std::make_shared<std::vector<double>>();
@@ -67,7 +71,7 @@ struct SequenceRun {
   std::vector<uint32_t> tokens;  // of the request, then the drawn 6-mers
   size_t request_begin = 0;      // where in `tokens` the request's own tokens begin
   size_t decode_begin = 0;       // tokens from here on were drawn and have the decode class
-  size_t want_begin = 0;         // rows [want_begin, tokens.size()) are read by some reading
+  size_t want_begin = 0;         // no reading reads rows before this one
   size_t done = 0;               // how many of `tokens` are in the cache
   std::optional<Sequence> sequence;  // none: not admitted, or suspended
 
@@ -92,13 +96,20 @@ struct SequenceRun {
                                     [&](const Reading& reading) { return reading.serves(request); });
     return found == readings.end() ? nullptr : &*found;
   }
-  /// Makes a reading for a request with the run's tokens, or lets the one that it has begin early enough.
+  /// Where the rows of a request with the run's tokens end.
+  size_t end_for(const Request& request) const {
+    return std::min(request.want_end, request.tokens.size()) + request_begin;
+  }
+  /// Makes a reading for a request with the run's tokens, or lets the one that it has begin early enough and
+  /// end late enough.
   void read_for(const Request& request) {
     const bool nothing = request.head == HeadKind::none;
     const size_t begin = nothing ? tokens.size() : request.want_begin + request_begin;
+    const size_t end = nothing ? tokens.size() : end_for(request);
     Reading* reading = reading_of(request);
-    if (!reading) reading = &readings.emplace_back(request, begin);
+    if (!reading) reading = &readings.emplace_back(request, begin, end);
     reading->want_begin = std::min(reading->want_begin, begin);
+    reading->want_end = std::max(reading->want_end, end);
     want_begin = std::min(want_begin, begin);
   }
   /// Whether a request still waits for it that was not cancelled.
@@ -172,8 +183,9 @@ using RunPtr = std::shared_ptr<SequenceRun>;
 /// values.
 class RunTable {
  public:
-  /// True if one run may serve the request and others like it. A single row of hidden states is shared, but
-  /// not many rows, whose copies could take any amount of memory.
+  /// True if one run may serve the request and others like it. Hidden states of the last row are shared, and
+  /// those of rows whose end the request names, but not those of all rows up to the last, whose copies could
+  /// take any amount of memory.
   static bool shareable(const Request& request);
   /// Returns a run that computes what `request` asks for, with at least its rows, or null. A run of the same
   /// tokens that has not begun counts too, because join() can add rows and another reading to it.

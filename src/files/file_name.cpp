@@ -5,44 +5,21 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 #include <vector>
 
 #include "src/base/error.hpp"
 #include "src/base/letters.hpp"
+#include "src/base/words.hpp"
 
 namespace carbon {
 namespace {
 
 constexpr std::string_view kCompressed[] = {".gz", ".bgz", ".bgzf"};
-constexpr std::pair<std::string_view, std::string_view> kEndings[] = {{".vcf", "vcf"},
-                                                                      {".gvcf", "vcf"},
-                                                                      {".bcf", "bcf"},
-                                                                      {".tsv", "tsv"},
-                                                                      {".csv", "csv"},
-                                                                      {".bedgraph", "bedgraph"},
-                                                                      {".bdg", "bedgraph"},
-                                                                      {".bg", "bedgraph"},
-                                                                      {".bed", "bed"},
-                                                                      {".gff", "gff3"},
-                                                                      {".gff3", "gff3"},
-                                                                      {".gtf", "gtf"},
-                                                                      {".bw", "bigwig"},
-                                                                      {".bigwig", "bigwig"},
-                                                                      {".npy", "npy"},
-                                                                      {".npz", "npz"},
-                                                                      {".safetensors", "safetensors"},
-                                                                      {".parquet", "parquet"},
-                                                                      {".fa", "fasta"},
-                                                                      {".fasta", "fasta"},
-                                                                      {".fna", "fasta"},
-                                                                      {".json", "json"},
-                                                                      {".html", "html"},
-                                                                      {".htm", "html"},
-                                                                      {".pdf", "pdf"},
-                                                                      {".svg", "svg"},
-                                                                      {".png", "png"},
-                                                                      {".xlsx", "xlsx"}};
+// The endings of each format, of which the first is its name.
+constexpr std::string_view kFormats[] = {
+    "vcf gvcf",  "bcf", "tsv", "csv",         "bedgraph bdg bg", "bed",          "gff3 gff", "gtf",
+    "bigwig bw", "npy", "npz", "safetensors", "parquet",         "fasta fa fna", "json",     "html htm",
+    "pdf",       "svg", "png", "xlsx"};
 
 struct NameEnd {
   std::string_view format;  // "" for a name that says nothing
@@ -52,13 +29,33 @@ struct NameEnd {
 
 NameEnd end_of_name(const std::string& path) {
   std::string name = small_letters(path);
-  const auto suffix = std::find_if(std::begin(kCompressed), std::end(kCompressed),
-                                   [&](std::string_view one) { return name.ends_with(one); });
+  const auto suffix = std::ranges::find_if(kCompressed, [&](auto one) { return name.ends_with(one); });
   const bool compressed = suffix != std::end(kCompressed);
   if (compressed) name.resize(name.size() - suffix->size());
-  for (const auto& [ending, format] : kEndings)
-    if (name.ends_with(ending)) return {format, name.size() - ending.size(), compressed};
+  const size_t dot = name.rfind('.');
+  for (const std::string_view format : kFormats) {
+    const std::vector<std::string_view> endings = words_of(format);
+    if (dot != std::string::npos && std::ranges::find(endings, name.substr(dot + 1)) != endings.end())
+      return {endings.front(), dot, compressed};
+  }
   return {"", path.size(), compressed};
+}
+
+// What stands before "://", or "".
+std::string scheme_of(const std::string& name) {
+  const size_t end = name.find("://");
+  if (end == std::string::npos) return "";
+  const std::string scheme = name.substr(0, end);
+  return std::ranges::all_of(scheme, [](char c) { return is_letter_or_digit(c) || c == '+'; }) ? scheme : "";
+}
+
+std::vector<std::string> readable_schemes() {
+  int count = 0;
+  const int all = hfile_list_schemes(nullptr, nullptr, &count);
+  std::vector<const char*> names(static_cast<size_t>(std::max(all, 0)));
+  count = static_cast<int>(names.size());
+  (void)hfile_list_schemes(nullptr, names.data(), &count);
+  return {names.begin(), names.begin() + count};
 }
 
 }  // namespace
@@ -79,34 +76,10 @@ void check_output_name(const std::string& function, const std::string& path,
                        const std::vector<std::string_view>& fitting, const std::string& written,
                        const std::string& way_out) {
   const std::string_view format = format_of_name(path);
-  if (format.empty() || std::find(fitting.begin(), fitting.end(), format) != fitting.end()) return;
+  if (format.empty() || std::ranges::count(fitting, format) > 0) return;
   throw Error(function, path + ": a name of this kind is for " + std::string(format) +
                             ", and the output is " + written + "; " + way_out);
 }
-
-namespace {
-
-// What stands before "://", or "".
-std::string scheme_of(const std::string& name) {
-  const size_t end = name.find("://");
-  if (end == std::string::npos) return "";
-  const std::string scheme = name.substr(0, end);
-  const bool plain = std::all_of(scheme.begin(), scheme.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+';
-  });
-  return plain ? scheme : "";
-}
-
-std::vector<std::string> readable_schemes() {
-  int count = 0;
-  const int all = hfile_list_schemes(nullptr, nullptr, &count);
-  std::vector<const char*> names(static_cast<size_t>(std::max(all, 0)));
-  count = static_cast<int>(names.size());
-  (void)hfile_list_schemes(nullptr, names.data(), &count);
-  return {names.begin(), names.begin() + count};
-}
-
-}  // namespace
 
 bool is_remote(const std::string& name) {
   return hisremote(name.c_str()) != 0;
@@ -115,8 +88,7 @@ bool is_remote(const std::string& name) {
 void check_url(const std::string& name, const std::string& function) {
   const std::string scheme = scheme_of(name);
   if (scheme.empty() || access(name.c_str(), F_OK) == 0) return;
-  const std::vector<std::string> readable = readable_schemes();
-  if (std::find(readable.begin(), readable.end(), scheme) != readable.end()) return;
+  if (std::ranges::count(readable_schemes(), scheme) > 0) return;
   throw Error(function, name + " is a URL, and this carbon cannot read one that begins with " + scheme +
                             "://; download the file first, for example with curl -O, and give its name");
 }

@@ -57,6 +57,12 @@ inline std::string header_field(const HeaderFields& fields, std::string_view key
   return "";
 }
 
+/// Whether a header line is ##KEY=...
+inline bool has_key(std::string_view line, std::string_view key) {
+  return line.starts_with("##") && line.substr(2).starts_with(key) &&
+         line.substr(2 + key.size()).starts_with('=');
+}
+
 /// The keys of the lines that say with which model a file was scored.
 inline constexpr const char* kModelKeys[] = {"carbon_vepModel", "carbon_scanModel", "carbon_mutagenesisModel",
                                              "carbon_pluginModel"};
@@ -71,10 +77,15 @@ inline bool is_label_tag(std::string_view tag) {
   return head != std::string_view::npos && head > 0;
 }
 
-/// The part before _LLR, _LLR_TOKEN, _NT, _ALLR, _ALLR_96 or _SCAN; the whole name of another tag.
+/// A distance, of which carbon writes none below 0.
+inline bool is_measure_tag(std::string_view tag) {
+  return !is_label_tag(tag) && (tag.ends_with("_L2") || tag.ends_with("_JSD"));
+}
+
+/// The part before _LLR, _LLR_TOKEN, _L2, _JSD, _NT, _ALLR, _ALLR_96 or _SCAN; the whole name of another tag.
 inline std::string_view score_prefix(std::string_view tag) {
   if (is_label_tag(tag)) return tag;
-  for (const std::string_view end : {"_LLR", "_LLR_TOKEN", "_NT", "_ALLR", "_SCAN"})
+  for (const std::string_view end : {"_LLR", "_LLR_TOKEN", "_L2", "_JSD", "_NT", "_ALLR", "_SCAN"})
     if (tag.ends_with(end)) return tag.substr(0, tag.size() - end.size());
   const size_t horizon = tag.rfind("_ALLR_");
   const bool number = horizon != std::string_view::npos && horizon + 6 < tag.size() &&
@@ -90,9 +101,11 @@ class CarbonModels {
  public:
   /// A line ##carbon_...Model=<ID=...,...> or ##carbon_combine=<ID=...,...>.
   void add(std::string_view line) {
-    std::string id = header_field(header_fields(line), "ID");
+    const HeaderFields fields = header_fields(line);
+    std::string id = header_field(fields, "ID");
     if (id.empty() || is_label_tag(id)) return;
-    if (line.starts_with(std::string("##") + kCombineKey + "=")) return high_.push_back(std::move(id));
+    if (has_key(line, kCombineKey) || !header_field(fields, "Measure").empty())
+      return high_.push_back(std::move(id));
     // Programs before 0.3 named the prefix of vep's tags instead of each tag.
     const bool is_tag = score_prefix(id) != id || line.starts_with("##carbon_scanModel=");
     (is_tag ? tags_ : prefixes_).push_back(std::move(id));
@@ -100,15 +113,20 @@ class CarbonModels {
   /// Whether a tag has log ratios by these lines.
   bool name(std::string_view tag) const {
     const std::string_view prefix = score_prefix(tag);
-    return contains(tags_, tag) || (prefix != tag && contains(prefixes_, prefix));
+    return contains(tags_, tag) || (prefix != tag && !is_measure_tag(tag) && contains(prefixes_, prefix));
   }
   /// Whether low values of a tag are those of damaging alleles: it has log ratios by these lines or, where a
   /// header has lost them, by the description of its line ##INFO.
   bool low_is_damaging(std::string_view tag, std::string_view description) const {
-    return name(tag) || (score_prefix(tag) != tag && description.starts_with("Carbon "));
+    return name(tag) ||
+           (score_prefix(tag) != tag && !is_measure_tag(tag) && description.starts_with("Carbon "));
+  }
+  /// The same for high values: distances of vep, and tags of +combine.
+  bool high_is_damaging(std::string_view tag, std::string_view description) const {
+    return contains(high_, tag) || (is_measure_tag(tag) && description.starts_with("Carbon "));
   }
   ScoreDirection direction(std::string_view tag, std::string_view description) const {
-    if (contains(high_, tag)) return ScoreDirection::high;
+    if (high_is_damaging(tag, description)) return ScoreDirection::high;
     return low_is_damaging(tag, description) ? ScoreDirection::low : ScoreDirection::unknown;
   }
 

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "src/base/error.hpp"
 #include "src/base/words.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/contig_spelling.hpp"

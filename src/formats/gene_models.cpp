@@ -27,13 +27,6 @@ bool ends_features(std::string_view line) {
                                    line.find_first_not_of(" \t", directive.size()) == std::string_view::npos);
 }
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 // Of key=value;key=value in GFF3; in GTF of key "value"; key value; where quotes may have semicolons.
 std::optional<std::string_view> find_attribute(std::string_view text, std::string_view key, bool gtf) {
   for (size_t at = 0; (at = text.find_first_not_of(" ;", at)) != std::string_view::npos;) {
@@ -66,14 +59,12 @@ bool is_track_line(std::string_view line) {
 std::string gff3_text(std::string_view written) {
   std::string out;
   for (size_t i = 0; i < written.size(); ++i) {
-    const bool escaped = written[i] == '%' && i + 2 < written.size();
-    const int high = escaped ? hex_digit(written[i + 1]) : -1, low = escaped ? hex_digit(written[i + 2]) : -1;
-    if (high < 2 || low < 0) {
-      out += written[i];
-      continue;
-    }
-    out += static_cast<char>(16 * high + low);
-    i += 2;
+    unsigned byte = 0;
+    const char* const digits = written.data() + i + 1;
+    const bool escaped = written[i] == '%' && i + 2 < written.size() &&
+                         std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2 && byte >= ' ';
+    out += escaped ? static_cast<char>(byte) : written[i];
+    if (escaped) i += 2;
   }
   return out;
 }

@@ -16,6 +16,7 @@
 #include "src/files/text_input.hpp"
 #include "src/formats/regions.hpp"
 #include "src/formats/vcf.hpp"
+#include "src/formats/vcf_header.hpp"
 #include "src/formats/vcf_lines.hpp"
 
 namespace carbon {
@@ -135,6 +136,14 @@ struct VcfReader::Impl {
   int64_t records = 0;
 };
 
+/// Throws Error if the header gives a contig a length that no index can hold, and with which htslib 1.16
+/// would count for ever.
+void check_lengths(const bcf_hdr_t* header);
+/// Adds everything that will be written to the header with which records are read. The numbers that the input
+/// gives to names do not change.
+void extend_input_header(bcf_hdr_t* header, const VcfWriterOptions& options, bool binary);
+/// The header to write: that of the input without the lines of an earlier run, and with the new definitions.
+VcfHeaderPtr make_output_header(const bcf_hdr_t* input, const VcfWriterOptions& options);
 /// Throws Error for a type or a level of compression that there is not, or that do not go together.
 void check_output_type(char type, int level);
 /// Throws Error if an index is wanted for an output that cannot have it.

@@ -1,4 +1,4 @@
-// Writing VCF and BCF: the output header, INFO tags, and records as htslib prints them.
+// Writing VCF and BCF: INFO tags, and records as htslib prints them.
 
 #include <htslib/bgzf.h>
 #include <htslib/hfile.h>
@@ -16,7 +16,6 @@
 #include "src/base/error.hpp"
 #include "src/base/words.hpp"
 #include "src/files/output.hpp"
-#include "src/formats/vcf_header.hpp"
 #include "src/formats/vcf_internal.hpp"
 
 namespace carbon {
@@ -24,21 +23,6 @@ namespace carbon {
 namespace {
 
 constexpr const char* function_name = "write_vcf";
-
-/// Throws Error if the header gives a contig a length that no index can hold, and with which htslib 1.16
-/// would count for ever.
-void check_lengths(const bcf_hdr_t* header) {
-  constexpr uint64_t kLongest = uint64_t{1} << 44;  // of a .csi index with the usual smallest bins
-  for (int i = 0; i < header->n[BCF_DT_CTG]; ++i) {
-    const bcf_idpair_t& contig = header->id[BCF_DT_CTG][i];
-    if (contig.val && contig.val->info[0] > kLongest)
-      throw Error(function_name,
-                  "contig " + std::string(contig.key ? contig.key : "") + " has a length of " +
-                      std::to_string(contig.val->info[0]) +
-                      " in the header, which no index can hold; correct the header",
-                  {"or leave out {--write-index}"});
-  }
-}
 
 /// The last position of a record, counted from 1.
 int64_t last_position(const bcf1_t* record) {
@@ -49,87 +33,6 @@ std::string open_mode(char type, int level) {
   std::string mode = type == 'u' ? "wbu" : type == 'b' ? "wb" : type == 'z' ? "wz" : "w";
   if (level >= 0) mode += static_cast<char>('0' + level);
   return mode;
-}
-
-std::string format_header(const bcf_hdr_t* header) {
-  kstring_t text = {0, 0, nullptr};
-  const int status = bcf_hdr_format(header, 1, &text);
-  std::string result(text.s ? text.s : "", text.l);
-  ks_free(&text);
-  if (status < 0) throw Error(function_name, "the header cannot be formatted; out of memory?");
-  return result;
-}
-
-std::string info_line(const InfoTag& tag, const std::string& index) {
-  return "##INFO=<ID=" + tag.id + ",Number=" + tag.number + ",Type=" + tag.type + ",Description=\"" +
-         tag.description + "\"" + index + ">";
-}
-
-void append_line(bcf_hdr_t* header, const std::string& line) {
-  if (bcf_hdr_append(header, line.c_str()) < 0)
-    throw Error(function_name, "cannot add the header line " + line);
-}
-
-/// Adds everything that will be written to the header with which records are read. The numbers that the input
-/// gives to names do not change.
-void extend_input_header(bcf_hdr_t* header, const VcfWriterOptions& options, bool binary) {
-  const bool add_contigs = binary || header->n[BCF_DT_CTG] == 0;
-  for (const auto& [name, length] : options.contigs) {
-    if (!add_contigs) break;
-    if (bcf_hdr_name2id(header, name.c_str()) >= 0) continue;
-    // Such a name cannot be written in a header line, so no record of the VCF can have it.
-    if (name.find_first_of(",<>\"= ") != std::string::npos) continue;
-    append_line(header,
-                "##contig=<ID=" + name + (length >= 0 ? ",length=" + std::to_string(length) : "") + ">");
-  }
-  for (const InfoTag& tag : options.tags) {
-    // htslib takes a removed tag for one that exists, until it is defined anew.
-    if (options.takes_lines) bcf_hdr_remove(header, BCF_HL_INFO, tag.id.c_str());
-    if (options.takes_lines ||
-        !bcf_hdr_idinfo_exists(header, BCF_HL_INFO, bcf_hdr_id2int(header, BCF_DT_ID, tag.id.c_str()))) {
-      append_line(header, info_line(tag, ""));
-    }
-  }
-  if (bcf_hdr_sync(header) < 0) throw Error(function_name, "the header cannot be extended; out of memory?");
-}
-
-/// The header to write: that of the input without the lines of an earlier run, and with the new definitions.
-/// It numbers names as `input` does, because bcf_hdr_format prints the numbers as IDX and bcf_hdr_parse reads
-/// them.
-VcfHeaderPtr make_output_header(const bcf_hdr_t* input, const VcfWriterOptions& options) {
-  const VcfHeaderPtr stripped = parse_vcf_header(format_header(input));
-  if (!stripped) throw Error(function_name, "the header cannot be copied");
-  for (const InfoTag& tag : options.tags) bcf_hdr_remove(stripped.get(), BCF_HL_INFO, tag.id.c_str());
-  for (const std::string& id : options.drop_infos) bcf_hdr_remove(stripped.get(), BCF_HL_INFO, id.c_str());
-
-  std::string added;
-  for (const InfoTag& tag : options.tags) {
-    const int id = bcf_hdr_id2int(input, BCF_DT_ID, tag.id.c_str());
-    added += info_line(tag, ",IDX=" + std::to_string(id)) + "\n";
-  }
-  for (const std::string& line : options.header_lines) {
-    if (!line.starts_with("##") || line.find('\n') != std::string::npos) {
-      throw Error(function_name, "'" + line + "' is not a header line");
-    }
-    added += line + "\n";
-  }
-  const auto dropped = [&](std::string_view line) {
-    return std::any_of(options.drop_header_lines.begin(), options.drop_header_lines.end(),
-                       [&](const std::string& beginning) { return line.starts_with(beginning); });
-  };
-  const std::string text = format_header(stripped.get());
-  std::string edited;
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t newline = std::min(text.find('\n', begin), text.size() - 1);
-    const std::string_view line = std::string_view(text).substr(begin, newline + 1 - begin);
-    if (line.starts_with("#CHROM")) edited += added;
-    if (!dropped(line)) edited += line;
-    begin = newline + 1;
-  }
-  VcfHeaderPtr output = parse_vcf_header(edited);
-  if (!output)
-    throw Error(function_name, "the output header cannot be built from that of the input; out of memory?");
-  return output;
 }
 
 std::shared_ptr<SharedHeader> empty_header() {

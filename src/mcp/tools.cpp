@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "src/base/json.hpp"
+#include "src/base/words.hpp"
 #include "src/files/output.hpp"
 #include "src/model/model_summary.hpp"
 #include "src/model/registry.hpp"
@@ -48,12 +49,8 @@ ordered_json as_error(const std::string& text) {
   return {{"content", {{{"type", "text"}, {"text", text}}}}, {"isError", true}};
 }
 
-// The bases of a region have a contig and a place on it, counted from 1.
 Result placed(Result result) {
-  for (Array& array : result) {
-    if (array.name() == "contig") array = {"chrom", std::get<std::string>(array.data())};
-    if (array.name() == "begin") array = {"pos", std::get<std::vector<int64_t>>(array.data()).front() + 1};
-  }
+  for (Array& array : result) array = named_place(std::move(array));
   return result;
 }
 
@@ -270,7 +267,7 @@ ordered_json McpTools::call(const std::string& name, const json& arguments, Tool
     fields.refuse_others();
     ordered_json models = ordered_json::array();
     for (const ListedModel& model : list_models()) models.push_back(to_json(look_at_model(model)));
-    return as_result(std::to_string(models.size()) + " models\n", {{"models", models}});
+    return as_result(count_of(models.size(), "model") + "\n", {{"models", models}});
   } catch (const api::Problem& problem) {
     if (run.cancelled) throw;
     return as_error(problem.what());

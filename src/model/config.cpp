@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -12,7 +11,6 @@
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
 #include "src/base/json.hpp"
-#include "src/base/numbers.hpp"
 #include "src/model/vocabulary_files.hpp"
 
 namespace carbon {
@@ -451,50 +449,6 @@ ModelConfig config_from(const std::string& where, const nlohmann::json& settings
   ModelConfig c;
   read_settings(Keys(where, settings, names), where, c);
   return c;
-}
-
-std::string config_fingerprint(const ModelConfig& c) {
-  std::map<std::string, std::string> lines = {
-      {"head_dim", std::to_string(c.head_dim)},
-      {"hidden_size", std::to_string(c.hidden)},
-      {"intermediate_size", std::to_string(c.intermediate)},
-      {"num_attention_heads", std::to_string(c.heads)},
-      {"num_hidden_layers", std::to_string(c.layers)},
-      {"num_key_value_heads", std::to_string(c.kv_heads)},
-      {"rms_norm_eps", exact_text(static_cast<double>(c.rms_eps))},
-      {"rope_theta", exact_text(c.rope_theta)},
-      {"rope_type", c.rope_scaling.yarn ? "yarn" : "default"},
-      {"tie_word_embeddings", c.tied_head ? "true" : "false"},
-      {"vocab_size", std::to_string(c.vocab)},
-  };
-  if (c.rope_scaling.yarn) {
-    lines["yarn_attention_factor"] = exact_text(rope_attention_factor(c));
-    lines["yarn_beta_fast"] = exact_text(c.rope_scaling.beta_fast);
-    lines["yarn_beta_slow"] = exact_text(c.rope_scaling.beta_slow);
-    lines["yarn_factor"] = exact_text(c.rope_scaling.factor);
-    lines["yarn_original_max_position_embeddings"] = exact_text(c.rope_scaling.original_max_positions);
-    lines["yarn_truncate"] = c.rope_scaling.truncate ? "true" : "false";
-  }
-  if (const auto& rope = c.llama3_rope) {
-    lines["rope_type"] = "llama3";
-    lines["llama3_factor"] = exact_text(rope->factor);
-    lines["llama3_high_freq_factor"] = exact_text(rope->high_factor);
-    lines["llama3_low_freq_factor"] = exact_text(rope->low_factor);
-    lines["llama3_original_max_position_embeddings"] = exact_text(rope->original_max_positions);
-  }
-  if (const auto& letters = c.layout.letters) {
-    lines["model_type"] = "qwen3";
-    lines["begin_id"] = std::to_string(letters->begin);
-    lines["unknown_id"] = std::to_string(letters->unknown);
-    for (size_t i = 0; i < letters->letters.size(); ++i)
-      lines[std::string("letter_id_") + kBaseLetters[i]] = std::to_string(letters->letters[i]);
-  } else {
-    lines["dna_start_id"] = std::to_string(c.layout.first);
-  }
-  if (const std::string_view mark = c.layout.family->digest_mark; !mark.empty()) lines["family"] = mark;
-  std::string text;
-  for (const auto& [key, value] : lines) text += key + "=" + value + "\n";
-  return text;
 }
 
 ModelConfig with_metadata(ModelConfig config, std::vector<uint32_t> ids) {

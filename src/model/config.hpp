@@ -122,8 +122,4 @@ void apply_rope_scaling(const RopeScaling& asked, ModelConfig& config);
 /// allows. Empty without YaRN and for other models.
 std::string long_context_warning(const ModelConfig& config);
 
-/// The keys of the configuration that change results, as sorted `key=value` lines, for the digest of the
-/// model. max_position_embeddings is left out, because it only limits the length of windows.
-std::string config_fingerprint(const ModelConfig& config);
-
 }  // namespace carbon

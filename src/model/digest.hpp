@@ -13,6 +13,8 @@
 
 namespace carbon {
 
+struct ModelConfig;
+
 /// SHA-256 as bytes.
 using Sha256Bytes = std::array<unsigned char, 32>;
 Sha256Bytes sha256_bytes(std::string_view text);
@@ -21,6 +23,10 @@ std::string sha256_hex(std::string_view text);
 /// The same for a part of a read-only mapping of a file. Its pages are given back to the system as they are
 /// hashed; a later access reads them from the file again.
 std::string sha256_hex_of_mapping(const void* data, size_t bytes);
+
+/// The keys of the configuration that change results, as sorted `key=value` lines, for the digest of the
+/// model. max_position_embeddings is left out, because it only limits the length of windows.
+std::string config_fingerprint(const ModelConfig& config);
 
 /// Returns the digest that is remembered for `subject` (the path of a checkpoint) if it was stored with
 /// exactly this `key` (a description of the files). Otherwise returns compute(), and stores that if

@@ -11,12 +11,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <string_view>
 #include <system_error>
 
 #include "src/base/error.hpp"
 #include "src/base/installed.hpp"
 #include "src/base/json.hpp"
+#include "src/base/letters.hpp"
+#include "src/base/numbers.hpp"
 #include "src/base/system.hpp"
 #include "src/base/threads.hpp"
 #include "src/base/words.hpp"
@@ -30,7 +33,7 @@ constexpr const char* kEntry = "carbon_plugin_entry";
 constexpr unsigned kProbeSeconds = 20;  // loading takes milliseconds, or seconds from a slow network disk
 constexpr uint32_t kKnownUses = CARBON_USES_MODEL | CARBON_READS_RECORDS | CARBON_WRITES_RECORDS |
                                 CARBON_READS_INPUTS | CARBON_WRITES_VCF | CARBON_READS_MORE |
-                                CARBON_LACKS_INPUTS;
+                                CARBON_LACKS_INPUTS | CARBON_DECLARES_OPTIONS;
 
 // The directory of installed plugins also has the program's libraries, such as carbon-cuda.so.
 bool is_plugin_name(const std::string& name) {
@@ -41,6 +44,28 @@ bool is_plugin_name(const std::string& name) {
 
 [[noreturn]] void refuse(const PluginFile& file, const std::string& what) {
   throw Error("plugin", "+" + file.name + " (" + file.path + ") " + what);
+}
+
+// Returns what is wrong with the options that a plugin declares, or "".
+std::string option_defect(const carbon_option* options) {
+  if (!options) return "is incomplete: it declares options, but its `options` is null";
+  std::set<std::string> names = {"help", "h"};  // those of the program
+  for (const carbon_option* option = options; option->name; ++option) {
+    const std::string name = option->name, letter(option->letter ? 1 : 0, option->letter);
+    const bool has_name =
+        name.size() > 1 && name[0] != '-' &&
+        name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+    const bool has_letter = letter.empty() || (is_ascii_letter(letter[0]) && names.insert(letter).second);
+    if (!has_name || !has_letter || !names.insert(name).second || !option->help)
+      return "declares the option --" + printable(name) +
+             ", whose name or letter is not one or is taken, or " + "whose help is null";
+    for (const char* bound : {option->least, option->most}) {
+      double number = 0;
+      if (bound && !parse_number(bound, number))
+        return "declares the option --" + name + " with a bound that is not a number";
+    }
+  }
+  return "";
 }
 
 // Returns what is wrong with the description that a plugin's entry returned, or "" if it is right. Other
@@ -64,7 +89,7 @@ std::string defect(const carbon_plugin* plugin) {
            "CARBON_WRITES_RECORDS and CARBON_READS_MORE need them, CARBON_READS_INPUTS excludes them, "
            "CARBON_LACKS_INPUTS needs CARBON_READS_INPUTS, and CARBON_WRITES_VCF excludes "
            "CARBON_WRITES_RECORDS";
-  return "";
+  return plugin->uses & CARBON_DECLARES_OPTIONS ? option_defect(declared_options(*plugin)) : "";
 }
 
 // Loads the plugin into this process and asks for its description. Exceptions of the plugin pass through.
@@ -181,6 +206,11 @@ PluginSummary probe_plugin(const PluginFile& file) {
   if (fields.size() == 3 && fields[0] == "-") throw Error("plugin", std::string(fields[1]));
   if (fields.size() != 4) refuse(file, "ends the process while it is loaded");
   return {printable(fields[1]), printable(fields[2])};
+}
+
+const carbon_option* declared_options(const carbon_plugin& plugin) {
+  if (!(plugin.uses & CARBON_DECLARES_OPTIONS)) return nullptr;
+  return reinterpret_cast<const carbon_declared_plugin*>(&plugin)->options;
 }
 
 const carbon_plugin& load_plugin(const PluginFile& file) {

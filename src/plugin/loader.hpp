@@ -41,4 +41,7 @@ PluginSummary probe_plugin(const PluginFile& file);
 /// Probes the plugin, then loads it into this process, where it stays. Throws as probe_plugin() does.
 const carbon_plugin& load_plugin(const PluginFile& file);
 
+/// The table of options that a plugin declares; null if it has only a usage text.
+const carbon_option* declared_options(const carbon_plugin& plugin);
+
 }  // namespace carbon

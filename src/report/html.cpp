@@ -194,7 +194,8 @@ class HtmlWriter {
     out_ += "<thead><tr>";
     for (const TableColumn& column : one.columns) {
       out_ += column.number ? "<th scope=\"col\" class=\"number\"" : "<th scope=\"col\"";
-      if (one.sorted == &column - one.columns.data()) out_ += " aria-sort=\"ascending\"";
+      if (one.sorted == &column - one.columns.data())
+        out_ += one.descending ? " aria-sort=\"descending\"" : " aria-sort=\"ascending\"";
       if (!column.about.empty()) {
         out_ += " title=\"";
         text(column.about);

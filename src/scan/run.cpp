@@ -310,8 +310,8 @@ void run_scan(Engine& engine, ScanOptions options) {
     pieces = pieces_from(pieces, *mark);
     destination.continued = true;
   }
-  options.log->message("scan", grid_text(grid));
-  options.log->message("scan", cost_text(scan_cost(pieces, planner, config, scan_output_type(options))));
+  options.log->info("scan", grid_text(grid));
+  options.log->info("scan", cost_text(scan_cost(pieces, planner, config, scan_output_type(options))));
   if (!options.histogram.empty()) files.histogram.emplace(options, destination);
   files.output = scan_output_type(options).open(options, fasta, destination);
   ScanRecorder recorder(*files.output, files.partial.get(), mark,

@@ -311,33 +311,45 @@ CompletionRequest read_completion(const Fields& fields, const ServedModel& serve
 StoppedText::StoppedText(std::vector<std::string> stops) {
   for (std::string& stop : stops) {
     std::transform(stop.begin(), stop.end(), stop.begin(), dna_letter);
-    if (is_acgt(stop)) stops_.push_back(to_upper(stop));
+    if (is_acgt(stop)) stops_.emplace_back(to_upper(stop));
   }
   // The longest first.
   std::stable_sort(stops_.begin(), stops_.end(),
-                   [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
+                   [](const Stop& a, const Stop& b) { return a.letters.size() > b.letters.size(); });
+}
+
+StoppedText::Stop::Stop(std::string bases) : letters(std::move(bases)), shorter{0} {
+  for (size_t i = 1; i < letters.size(); ++i) {
+    add(letters[i]);
+    shorter.push_back(met);
+  }
+  met = 0;
+}
+
+// The algorithm of Knuth, Morris and Pratt.
+bool StoppedText::Stop::add(char base) {
+  while (met > 0 && (met == letters.size() || letters[met] != base)) met = shorter[met - 1];
+  met += letters[met] == base;
+  return met == letters.size();
 }
 
 bool StoppedText::add(std::string_view bases) {
   for (const char base : bases) {
     if (stopped()) break;
     text_ += base;
-    for (const std::string& stop : stops_) {
-      if (!text_.ends_with(stop)) continue;
-      found_ = stop;
-      text_.resize(text_.size() - stop.size());
-      break;
+    for (Stop& stop : stops_) {
+      if (!stop.add(base) || stopped()) continue;
+      found_ = stop.letters;
+      text_.resize(text_.size() - found_.size());
     }
   }
   return !stopped();
 }
 
 size_t StoppedText::certain() const {
-  if (stopped()) return text_.size();
   size_t held = 0;
-  for (const std::string& stop : stops_)
-    for (size_t n = std::min(stop.size() - 1, text_.size()); n > held; --n)
-      if (std::string_view(text_).ends_with(std::string_view(stop).substr(0, n))) held = n;
+  if (!stopped())
+    for (const Stop& stop : stops_) held = std::max(held, stop.met);
   return text_.size() - held;
 }
 

@@ -59,7 +59,18 @@ class StoppedText {
   size_t certain() const;
 
  private:
-  std::vector<std::string> stops_;
+  // The time for a base must not depend on the length of a string.
+  struct Stop {
+    explicit Stop(std::string bases);
+    /// Adds a base. Is it the last of the string?
+    bool add(char base);
+
+    std::string letters;
+    std::vector<size_t> shorter;  // [i]: with how many bases, at most i, it begins and its first i + 1 end
+    size_t met = 0;               // with how many bases it begins and the text ends
+  };
+
+  std::vector<Stop> stops_;
   std::string text_, found_;
 };
 

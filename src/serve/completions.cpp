@@ -161,14 +161,24 @@ class Completion final : public ModelWork {
       count();
       return end_stream();
     }
-    ordered_json choices = ordered_json::array();
-    for (Choice& choice : choices_) choices.push_back(whole_choice(choice));
-    ordered_json body = head();
-    body["choices"] = std::move(choices);
-    body["usage"] = usage();
-    body["carbon_seed"] = asked_.sampler.seed;
+    body_ = text_of(head());
+    body_.back() = ',';
+    body_ += "\"choices\":[";
+    more();
+  }
+
+  // The answer becomes text choice by choice, because with log-probabilities the tree of one takes many times
+  // the memory of its text.
+  void more() override {
+    for (; written_ < choices_.size(); ++written_) {
+      if (turn_is_over()) return again();
+      if (written_ > 0) body_ += ',';
+      body_ += text_of(whole_choice(choices_[written_]));
+    }
+    body_ +=
+        "],\"usage\":" + usage().dump() + ",\"carbon_seed\":" + std::to_string(asked_.sampler.seed) + "}";
     count();
-    answer_json(text_of(body));
+    answer_json(std::move(body_));
   }
 
   void look() override {
@@ -325,7 +335,7 @@ class Completion final : public ModelWork {
     return json;
   }
 
-  ordered_json whole_choice(Choice& choice) const {
+  ordered_json whole_choice(const Choice& choice) const {
     ordered_json logprobs;
     const size_t kmers = kmers_before(choice, choice.text.text().size());
     if (asked_.logprobs) {
@@ -427,6 +437,8 @@ class Completion final : public ModelWork {
   int64_t created_ = 0;
   std::vector<PromptPart> parts_;
   std::vector<Choice> choices_;
+  std::string body_;    // of an answer that is no stream, as far as it is written
+  size_t written_ = 0;  // choices
 };
 
 }  // namespace

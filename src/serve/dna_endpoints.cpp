@@ -50,10 +50,8 @@ class DnaScan final : public VerbWork {
     const auto& bases = std::get<std::string>(result[3].data());
     answer_ = "{";
     if (of_region_) {
-      answer_ += "\"chrom\":";
-      append_json(result[1], answer_);
-      answer_ += ",\"pos\":" + std::to_string(std::get<std::vector<int64_t>>(result[2].data()).front() + 1) +
-                 ",\"sequence\":";
+      append_arrays({named_place(result[1]), named_place(result[2])});
+      answer_ += ",\"sequence\":";
       append_json(result[3], answer_);
       answer_ += ',';
     }
@@ -118,12 +116,16 @@ class DnaVariants final : public VerbWork {
     answer_ += "\"pos\":" + std::to_string(variant.pos + 1) + ",\"ref\":" + json_text(variant.ref) +
                ",\"alt\":" + json_text(variant.alts[0]);
     const Array& values = result[0];
-    if (verb().labels().empty()) {
-      answer_ += ",\"score\":";
-      append_json(std::get<std::vector<double>>(values.data()).front(), answer_);
-    } else {
+    if (!verb().labels().empty()) {
       answer_ += ",\"values\":";
       append_json(values, answer_);
+    } else if (const auto& scores = std::get<std::vector<double>>(values.data()); !scores.empty()) {
+      answer_ += ",\"score\":";
+      append_json(scores.front(), answer_);
+    }
+    for (size_t i = 2; i < result.size(); ++i) {
+      answer_ += ",\"" + std::string(result[i].name()) + "\":";
+      append_json(result[i], answer_);
     }
     const auto& flag = std::get<std::string>(result[1].data());
     answer_ += ",\"flag\":" + (flag.empty() ? "null" : json_text(flag)) + "}";

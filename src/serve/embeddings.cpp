@@ -93,18 +93,23 @@ class Embedding final : public ModelWork {
   }
 
   void finished() override {
-    std::string body = "{\"object\":\"list\",\"data\":[";
-    for (size_t i = 0; i < items_.size(); ++i) {
-      body += i == 0 ? "{" : ",{";
-      body += "\"object\":\"embedding\",\"index\":";
-      append_integer(i, body);
-      body += ",\"embedding\":";
-      append_values(take_rows(items_[i], DType::f32), body);
-      body += '}';
+    body_ = "{\"object\":\"list\",\"data\":[";
+    more();
+  }
+
+  void more() override {
+    for (; written_ < items_.size(); ++written_) {
+      if (turn_is_over()) return again();
+      body_ += written_ == 0 ? "{" : ",{";
+      body_ += "\"object\":\"embedding\",\"index\":";
+      append_integer(written_, body_);
+      body_ += ",\"embedding\":";
+      append_values(take_rows(items_[written_], DType::f32), body_);
+      body_ += '}';
     }
-    body += "],\"model\":" + nlohmann::ordered_json(served().name()).dump() + ",\"usage\":";
-    body += nlohmann::ordered_json{{"prompt_tokens", tokens_}, {"total_tokens", tokens_}}.dump() + "}";
-    answer_read(tokens_, std::move(body));
+    body_ += "],\"model\":" + nlohmann::ordered_json(served().name()).dump() + ",\"usage\":";
+    body_ += nlohmann::ordered_json{{"prompt_tokens", tokens_}, {"total_tokens", tokens_}}.dump() + "}";
+    answer_read(tokens_, std::move(body_));
   }
 
   // As JSON has numbers of 64 bits, those of 32 bits are written with as many digits, so that both encodings
@@ -130,6 +135,8 @@ class Embedding final : public ModelWork {
   bool base64_ = false;
   std::vector<EmbedItem> items_;
   size_t tokens_ = 0;
+  std::string body_;    // as far as it is written
+  size_t written_ = 0;  // of items_
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "src/serve/verb_work.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "src/base/json.hpp"
@@ -63,7 +64,25 @@ void VerbWork::begin(const Fields& fields) {
   check_windows();
   begin_answer();
   tell(std::exchange(first_note_, ""));
-  run_next_batch();
+  more();
+}
+
+void VerbWork::finished() {
+  stage_ = Stage::take;
+  next_slot_ = 0;
+  more();
+}
+
+// As many steps as a turn has time for. The input of a step, and the result of one, are not divided.
+void VerbWork::more() {
+  while (step())
+    if (turn_is_over()) return again();
+}
+
+// Returns false if the model runs now, or the answer is complete.
+bool VerbWork::step() {
+  if (stage_ == Stage::plan) return plan_step();
+  return stage_ == Stage::take ? take_step() : write_step();
 }
 
 void VerbWork::check_windows() {
@@ -106,17 +125,20 @@ void VerbWork::begin_slot(Piece piece) {
   slots_.back().pieces.push_back(std::move(piece));
 }
 
-// Runs the next pieces; ends the answer if there are none.
-void VerbWork::run_next_batch() {
-  for (batch_bytes_ = 0;;) {
-    while (planned_.empty() && !all_planned_) plan_next();
-    if (planned_.empty() || (batch_bytes_ >= kBatchBytes && !planned_.front().linked)) break;
+// Runs the next pieces when they are planned; ends the answer if there are none.
+bool VerbWork::plan_step() {
+  if (planned_.empty() && !all_planned_) {
+    plan_next();
+    return true;
+  }
+  if (!planned_.empty() && (batch_bytes_ < kBatchBytes || planned_.front().linked)) {
     begin_slot(std::move(planned_.front()));
     planned_.pop_front();
+    return true;
   }
   tell(std::exchange(first_note_, ""));  // of what was planned
-  if (slots_.empty()) return complete();
-  run_slots();
+  slots_.empty() ? complete() : run_slots();
+  return false;
 }
 
 void VerbWork::run_slots() {
@@ -129,19 +151,35 @@ void VerbWork::run_slots() {
   run(requests);
 }
 
-void VerbWork::finished() {
-  bool more = false;
-  for (Slot& slot : slots_) {
+// What was taken of all slots may ask for more of the model.
+bool VerbWork::take_step() {
+  if (next_slot_ < slots_.size()) {
+    Slot& slot = slots_[next_slot_++];
     Findings findings;
     for (const Piece& piece : std::exchange(slot.pieces, {})) piece.take(findings);
     for (Result& result : findings.results) slot.results.push_back(std::move(result));
     slot.pieces = std::move(findings.next);
-    more = more || !slot.pieces.empty();
+    return true;
   }
-  if (more) return run_slots();
-  for (const Slot& slot : std::exchange(slots_, {}))
-    for (const Result& result : slot.results) add_result(answered_++, result);
-  run_next_batch();
+  if (std::any_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return !slot.pieces.empty(); })) {
+    run_slots();
+    return false;
+  }
+  stage_ = Stage::write;
+  next_slot_ = 0;
+  return true;
+}
+
+bool VerbWork::write_step() {
+  if (next_slot_ < slots_.size()) {
+    for (const Result& result : std::exchange(slots_[next_slot_++].results, {}))
+      add_result(answered_++, result);
+    return true;
+  }
+  slots_.clear();
+  stage_ = Stage::plan;
+  batch_bytes_ = 0;
+  return true;
 }
 
 void VerbWork::append_arrays(const Result& result) {

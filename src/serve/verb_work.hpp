@@ -68,11 +68,17 @@ class VerbWork : public ModelWork {
     std::vector<Piece> pieces;
     std::vector<Result> results = {};
   };
+  // What there is to do while the model does not run: to plan a batch, to take its pieces, to write results.
+  enum class Stage { plan, take, write };
 
   void begin(const Fields& fields) override;
+  void more() override;
   void check_windows();
+  bool step();
+  bool plan_step();
+  bool take_step();
+  bool write_step();
   void begin_slot(Piece piece);
-  void run_next_batch();
   void plan_next();
   void run_slots();
 
@@ -83,6 +89,8 @@ class VerbWork : public ModelWork {
   std::vector<std::string> sequences_;
   std::deque<Piece> planned_;
   std::vector<Slot> slots_;  // of the batch that runs
+  Stage stage_ = Stage::plan;
+  size_t next_slot_ = 0;  // to be taken, or written
   size_t next_input_ = 0, answered_ = 0, batch_bytes_ = 0;
   bool all_planned_ = false;
 };

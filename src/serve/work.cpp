@@ -20,6 +20,9 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr const char* kNoteHeader = "X-Carbon-Note";
+// Long beside what it costs to change from one work to another, and short for a client that waits for
+// several.
+constexpr std::chrono::milliseconds kTurn{10};
 
 double seconds_of(steady_clock::duration time) {
   return std::chrono::duration<double>(time).count();
@@ -101,34 +104,37 @@ void Work::schedule(unsigned todo) {
 
 void Work::schedule_locked(unsigned todo) {
   todo_ |= todo;
-  if (std::exchange(scheduled_, true)) return;
+  if (!std::exchange(scheduled_, true)) post();
+}
+
+void Work::post() {
   service_->workers_.post([self = shared_from_this()] { self->drive(); });
 }
 
-// Does what is to be done, one thing after the other.
+// A turn: does what is to be done by now. What is asked for meanwhile is done in the next.
 void Work::drive() {
-  for (;;) {
-    unsigned todo = 0;
-    bool done = false;
-    std::optional<ApiError> stopped;
-    {
-      const std::lock_guard lock(mutex_);
-      todo = std::exchange(todo_, 0);
-      if (!ended_) stopped = stopped_;
-      if (todo == 0 && !stopped) {
-        scheduled_ = false;
-        done = ended_ && pending_ == 0;
-        if (!done) return;
-      }
-    }
-    if (done) return service_->finished(*this);
-    if (stopped) {
-      service_->metrics().ended(Metrics::End::abort, 0);
-      fail(*stopped);
-    }
-    for (const unsigned one : {kBegin, kLook, kFinished})
-      if ((todo & one) != 0) do_one(one);
+  unsigned todo = 0;
+  std::optional<ApiError> stopped;
+  {
+    const std::lock_guard lock(mutex_);
+    todo = std::exchange(todo_, 0);
+    if (!ended_) stopped = stopped_;
   }
+  if (stopped) {
+    service_->metrics().ended(Metrics::End::abort, 0);
+    fail(*stopped);
+  }
+  turn_end_ = steady_clock::now() + kTurn;
+  for (const unsigned one : {kBegin, kMore, kLook, kFinished})
+    if ((todo & one) != 0) do_one(one);
+  bool done = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (todo_ != 0 || (stopped_ && !ended_)) return post();
+    scheduled_ = false;
+    done = ended_ && pending_ == 0;
+  }
+  if (done) service_->finished(*this);
 }
 
 void Work::do_one(unsigned todo) {
@@ -138,6 +144,7 @@ void Work::do_one(unsigned todo) {
   }
   try {
     if (todo == kBegin) begin();
+    if (todo == kMore) more();
     if (todo == kLook) look();
     if (todo == kFinished) {
       check_requests();

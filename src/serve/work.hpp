@@ -2,8 +2,8 @@
 // Work, or from ModelWork if it reads a JSON object, and says how the request is planned and answered;
 // service.hpp runs it. A SampleFeed brings what is drawn meanwhile.
 //
-// Workers call begin(), look() and finished(), never two at a time for one Work. Its other functions say who
-// may call them.
+// Workers call begin(), more(), look() and finished(), never two at a time for one Work, and each call is a
+// turn, after which other works that wait have theirs. Its other functions say who may call them.
 #pragma once
 
 #include <chrono>
@@ -43,6 +43,9 @@ class Work : public std::enable_shared_from_this<Work> {
  protected:
   /// Plans the request; answers it, or gives requests to run(). What it throws becomes the answer.
   virtual void begin() = 0;
+  /// Called after again(), for the next part of what takes longer than a turn. What it throws becomes the
+  /// answer.
+  virtual void more() {}
   /// Called at some time after wake(), but not after finished(). What it throws becomes the answer.
   virtual void look() {}
   /// Called when all requests given to run() are finished; none was refused. They are then kept by nobody but
@@ -52,7 +55,7 @@ class Work : public std::enable_shared_from_this<Work> {
   /// The text that tells an error in a stream that has begun.
   virtual std::string error_piece(const ApiError& error) const;
 
-  // For begin(), look() and finished().
+  // For begin(), more(), look() and finished().
   const HttpRequest& request() const { return exchange_->request(); }
   Service& service() { return *service_; }
   std::chrono::steady_clock::time_point arrived() const { return arrived_; }
@@ -65,6 +68,10 @@ class Work : public std::enable_shared_from_this<Work> {
   void report_ignored(const Fields& fields);
   /// Sends a note, "" for none, in that header.
   void tell(const std::string& note);
+  /// Asks for a call of more(), once works that wait have had a turn.
+  void again() { schedule(kMore); }
+  /// Has this turn lasted so long that the rest is for another?
+  bool turn_is_over() const { return std::chrono::steady_clock::now() >= turn_end_; }
   /// Gives requests to the engine. Parents come before their children. With none, finished() is called soon.
   void run(const std::vector<RequestPtr>& requests);
   /// Sends a whole answer, which ends the work. Requests that still run are cancelled.
@@ -77,11 +84,12 @@ class Work : public std::enable_shared_from_this<Work> {
 
  private:
   friend class Service;
-  enum Todo : unsigned { kBegin = 1, kLook = 2, kFinished = 4 };
+  enum Todo : unsigned { kBegin = 1, kMore = 2, kLook = 4, kFinished = 8 };
 
   void add_note(const std::string& text);
   void schedule(unsigned todo);
   void schedule_locked(unsigned todo);
+  void post();
   void drive();
   void do_one(unsigned todo);
   void request_finished();
@@ -94,7 +102,7 @@ class Work : public std::enable_shared_from_this<Work> {
   HttpExchangePtr exchange_;
   Service* service_ = nullptr;
   uint64_t owner_ = 0;  // of its requests to the model, which has it in turn with those of others
-  std::chrono::steady_clock::time_point arrived_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point arrived_ = std::chrono::steady_clock::now(), turn_end_;
   bool streaming_ = false;
   std::string note_;
 

@@ -51,19 +51,26 @@ double mean(const std::vector<P>& pairs, double P::*key) {
   return result;
 }
 
-/// Of the `percent` % of the alleles with the lowest scores, rounded up to a whole number, the share that
-/// both scores have in common. The orders are by rising score.
+/// Of the `percent` % of the alleles that come first in an order, rounded up to a whole number, the share
+/// that both orders have in common.
 inline double overlap(const std::vector<uint32_t>& by_a, const std::vector<uint32_t>& by_b, size_t percent) {
   const size_t count = (by_a.size() * percent + 99) / 100;
-  std::vector<bool> low(by_a.size());
-  for (size_t i = 0; i < count; ++i) low[by_a[i]] = true;
+  std::vector<bool> first(by_a.size());
+  for (size_t i = 0; i < count; ++i) first[by_a[i]] = true;
   size_t common = 0;
-  for (size_t i = 0; i < count; ++i) common += low[by_b[i]];
+  for (size_t i = 0; i < count; ++i) common += first[by_b[i]];
   return static_cast<double>(common) / static_cast<double>(count);
 }
 
+/// Which alleles the overlaps of two scores are of, in the names of measures.
+inline const char* overlap_words(bool high_a, bool high_b) {
+  if (high_a != high_b) return high_a ? "highest and lowest" : "lowest and highest";
+  return high_a ? "highest" : "lowest";
+}
+
+/// The overlaps are those of the lowest scores, or of the highest where `high` says so.
 template <class P>
-Agreement agreement(const std::vector<P>& pairs) {
+Agreement agreement(const std::vector<P>& pairs, bool high_a = false, bool high_b = false) {
   Agreement out;
   if (pairs.empty()) return out;
   double sum = 0, largest = 0;
@@ -75,8 +82,10 @@ Agreement agreement(const std::vector<P>& pairs) {
   out.largest_difference = largest;
   const std::vector<uint32_t> by_a = order_by(pairs, &P::a, std::less<>());
   const std::vector<uint32_t> by_b = order_by(pairs, &P::b, std::less<>());
-  out.overlap_1 = overlap(by_a, by_b, 1);
-  out.overlap_5 = overlap(by_a, by_b, 5);
+  const std::vector<uint32_t> first_a = high_a ? order_by(pairs, &P::a, std::greater<>()) : by_a;
+  const std::vector<uint32_t> first_b = high_b ? order_by(pairs, &P::b, std::greater<>()) : by_b;
+  out.overlap_1 = overlap(first_a, first_b, 1);
+  out.overlap_5 = overlap(first_a, first_b, 5);
   // A mean is rounded, so that equal values may seem to differ from it.
   if (is_constant(pairs, &P::a) || is_constant(pairs, &P::b)) return out;
   const Weights once(pairs.size(), 1);
@@ -130,10 +139,8 @@ inline Separation separation(const std::vector<ScorePair>& pairs, bool low_a, bo
       found[m].push_back(sample_b.values[m] - sample_a.values[m]);
   }
   for (size_t m = 0; m < Separation::kCount; ++m) {
-    std::sort(found[m].begin(), found[m].end());
-    out.metrics[m] = {of_a.values[m], of_b.values[m], of_b.values[m] - of_a.values[m],
-                      quantile(found[m], (1 - options.confidence) / 2),
-                      quantile(found[m], (1 + options.confidence) / 2)};
+    const auto [low, high] = percentile_interval(found[m], options.confidence);
+    out.metrics[m] = {of_a.values[m], of_b.values[m], of_b.values[m] - of_a.values[m], low, high};
   }
   return out;
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "src/statistics/ranking.hpp"
@@ -183,10 +184,13 @@ class CurveBootstrap {
     out.groups = groups.size();
     bootstrap.draw(groups, samples, seed);
     out.samples = bootstrap.areas_[0].size();
-    for (size_t m = 0; m < 3; ++m) ends(bootstrap.areas_[m], confidence, out.low[m], out.high[m]);
+    const auto ends = [&](auto& found, double& low, double& high) {
+      std::tie(low, high) = percentile_interval(found, confidence);
+    };
+    for (size_t m = 0; m < 3; ++m) ends(bootstrap.areas_[m], out.low[m], out.high[m]);
     for (size_t k = 0; k < kRates; ++k) {
-      ends(bootstrap.roc_[k], confidence, out.roc_low[k], out.roc_high[k]);
-      ends(bootstrap.precision_[k], confidence, out.precision_low[k], out.precision_high[k]);
+      ends(bootstrap.roc_[k], out.roc_low[k], out.roc_high[k]);
+      ends(bootstrap.precision_[k], out.precision_low[k], out.precision_high[k]);
     }
     return out;
   }
@@ -211,14 +215,6 @@ class CurveBootstrap {
         precision_[k].push_back(static_cast<float>(precision[k]));
       }
     }
-  }
-
-  template <class T>
-  static void ends(std::vector<T>& values, double confidence, double& low, double& high) {
-    std::sort(values.begin(), values.end());
-    const std::vector<double> sorted(values.begin(), values.end());
-    low = quantile(sorted, (1 - confidence) / 2);
-    high = quantile(sorted, (1 + confidence) / 2);
   }
 
   std::array<std::vector<double>, 3> areas_;

@@ -321,8 +321,8 @@ class Label {
 /// What to say of a score with an AUROC below 0.5, which is that of a score turned round. `low`: low scores
 /// were taken for those of positive alleles; `by_header`: because the header says so.
 inline std::string reversed_words(const std::string& score, const std::string& auroc, bool low,
-                                  bool by_header) {
-  const std::string found = "the AUROC of " + score + " is " + auroc +
+                                  bool by_header, const std::string& article = "the") {
+  const std::string found = article + " AUROC of " + score + " is " + auroc +
                             ", below 0.5: alleles that the label calls positive have " +
                             (low ? "higher" : "lower") + " scores than the others";
   if (by_header)

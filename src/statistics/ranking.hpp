@@ -14,6 +14,8 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace carbon {
@@ -207,12 +209,21 @@ class Evaluation {
 };
 
 /// The quantile at `share` of sorted values, linear between neighbours.
-inline double quantile(const std::vector<double>& sorted, double share) {
+template <class T>
+double quantile(const std::vector<T>& sorted, double share) {
   if (sorted.empty()) return kNaN;
   const double at = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<size_t>(at);
   const size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+  const double low = sorted[below], high = sorted[above];
+  return low + (at - static_cast<double>(below)) * (high - low);
+}
+
+/// The ends of the percentile interval of what bootstrap samples gave, which this sorts; NaN without samples.
+template <class T>
+std::pair<double, double> percentile_interval(std::vector<T>& found, double confidence) {
+  std::sort(found.begin(), found.end());
+  return {quantile(found, (1 - confidence) / 2), quantile(found, (1 + confidence) / 2)};
 }
 
 /// A line of a table of strata: counts, and three metrics with their interval.
@@ -262,10 +273,9 @@ class StratifiedEvaluation {
         if (!std::isnan(found[i / 3].of[i % 3])) samples[i].push_back(found[i / 3].of[i % 3]);
     }
     for (size_t i = 0; i < samples.size(); ++i) {
-      std::sort(samples[i].begin(), samples[i].end());
-      if (std::isnan(lines_[i / 3].values[i % 3])) continue;
-      lines_[i / 3].low[i % 3] = quantile(samples[i], (1 - confidence) / 2);
-      lines_[i / 3].high[i % 3] = quantile(samples[i], (1 + confidence) / 2);
+      StratumMetrics& line = lines_[i / 3];
+      if (!std::isnan(line.values[i % 3]))
+        std::tie(line.low[i % 3], line.high[i % 3]) = percentile_interval(samples[i], confidence);
     }
   }
 

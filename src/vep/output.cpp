@@ -164,20 +164,15 @@ std::string VepHistogram::text() const {
 }
 
 HistogramFile::HistogramFile(const std::string& path, TemporaryName name,
-                             const std::vector<std::string>& first_lines, const std::vector<InfoTag>& tags,
-                             const std::vector<std::string>& model_lines, const std::string& prefix)
+                             const std::vector<std::string>& lines, std::vector<VepHistogram::Tag> tags)
     : output_(path, name) {
-  std::vector<VepHistogram::Tag> counted;
-  for (const std::string& line : first_lines) header_ += line + "\n";
-  for (size_t i = 0; i < tags.size(); ++i) {
-    if (tags[i].id.starts_with(prefix + "_HEAD_")) continue;
-    counted.push_back({tags[i].id, i});
-    header_ += model_lines[i] + "\n";
-  }
-  if (counted.empty())
-    throw Error("vep", "the effects that a head predicts have two directions, so they are not ranked, and " +
-                           path + " would have nothing to count");
-  counts_.emplace(std::move(counted));
+  if (tags.empty())
+    throw Error("vep",
+                "only log-likelihood ratios are ranked, of which this run writes none (the effects "
+                "that a head predicts have two directions, and l2 and jsd are distances), so " +
+                    path + " would have nothing to count");
+  for (const std::string& line : lines) header_ += line + "\n";
+  counts_.emplace(std::move(tags));
 }
 
 void HistogramFile::finish() {
@@ -222,6 +217,7 @@ void print_summary(const VepCounts& counts, Log& log) {
   std::string missing;
   for (size_t i = 1; i < counts.alleles.size(); ++i) {
     const auto flag = static_cast<AlleleFlag>(i);
+    if (flag == AlleleFlag::changes_length && !counts.measures) continue;
     const uint64_t count = counts.alleles[i];
     named.emplace_back(flag_name(flag), count);
     if (count > 0)

@@ -86,13 +86,11 @@ class VepHistogram {
 /// The file of a histogram. It appears when the run is complete.
 class HistogramFile {
  public:
-  /// Opens the file. `tags` are those of the run's recipes and `model_lines` their lines ##carbon_vepModel;
-  /// `first_lines` stand before these. Tags of heads are left out: their scores have two directions, and a
-  /// low one is no more unusual than a high one. Throws Error if no tag remains, or if the file cannot be
+  /// Opens the file. `lines` are those before the table. `tags` are those of log-likelihood ratios: what
+  /// other tags have is not ranked from low to high. Throws Error if there is none, or if the file cannot be
   /// written.
-  HistogramFile(const std::string& path, TemporaryName name, const std::vector<std::string>& first_lines,
-                const std::vector<InfoTag>& tags, const std::vector<std::string>& model_lines,
-                const std::string& prefix);
+  HistogramFile(const std::string& path, TemporaryName name, const std::vector<std::string>& lines,
+                std::vector<VepHistogram::Tag> tags);
 
   VepHistogram& counts() { return *counts_; }
   /// Writes everything; commit() gives the file its name. Both throw Error.
@@ -142,6 +140,7 @@ using AlleleCounts = std::array<uint64_t, kAlleleFlags>;
 struct VepCounts {
   uint64_t total = 0, scored = 0, neighbours = 0;
   AlleleCounts alleles{};
+  bool measures = false;  // whether changes_length is among the flags that the run may give
 };
 
 /// Tells the counts to the log: in words those that are not 0, as numbers all.

@@ -29,6 +29,12 @@ void set_levels(const Setting::Parts& parts, RecipeSettings& settings) {
     if (names(parts, name)) settings.levels.push_back(level);
 }
 
+void set_measures(const Setting::Parts& parts, RecipeSettings& settings) {
+  settings.measures.clear();
+  for (const auto& [name, measure] : kMeasureWords)
+    if (names(parts, name)) settings.measures.push_back(measure);
+}
+
 void set_horizons(const Setting::Parts& parts, RecipeSettings& settings) {
   const std::string text = joined(parts, ",");
   std::set<int64_t> horizons;
@@ -64,6 +70,8 @@ SettingList recipe_settings(RecipeSettings& settings) {
   Setting::List recipes{[&](const Setting::Parts& parts) { set_recipes(parts, settings); }, recipe_names()};
   Setting::List levels{[&](const Setting::Parts& parts) { set_levels(parts, settings); },
                        all_words(kScoreLevelWords)};
+  Setting::List measures{[&](const Setting::Parts& parts) { set_measures(parts, settings); },
+                         all_words(kMeasureWords)};
   Setting::List horizons{[&](const Setting::Parts& parts) { set_horizons(parts, settings); }};
   for (Setting::List* const list : {&recipes, &levels, &horizons}) list->one_part = true;
   horizons.of_numbers = true;
@@ -85,12 +93,18 @@ SettingList recipe_settings(RecipeSettings& settings) {
           .otherwise("4098"),
       Setting(
           "horizon", "BP[,BP...]",
-          "bases after the allele that recipe anchored compares (default: 768); a tag for each of several",
+          "bases after the allele that recipe anchored, or measures l2 and jsd, compare (default: 768); of "
+          "anchored a tag for each of several",
           std::move(horizons)),
       Setting("level", "LIST",
               "of recipe centered: bp (default), single bases, or token, whole 6-mers as in the published "
               "tables, or both with a comma",
               std::move(levels)),
+      Setting("measure", "LIST",
+              "of recipe centered: llr (default), the log-likelihood ratio; l2, the distance of the hidden "
+              "states, or jsd, the divergence of the predictions, after the variant; or several with commas",
+              std::move(measures))
+          .such_as("llr,l2,jsd"),
       Setting("strand", "STRAND", "+, - or both", settings.strand, kStrandWords)
           .otherwise("both, but + for next-token"),
       Setting("phases", "auto|1|6",
@@ -117,6 +131,17 @@ bool RecipeSettings::wants(ScoreLevel level) const {
   return std::find(levels.begin(), levels.end(), level) != levels.end();
 }
 
+bool RecipeSettings::wants(Measure measure) const {
+  return std::find(measures.begin(), measures.end(), measure) != measures.end();
+}
+
+namespace {
+
+bool has_distances(const RecipeSettings& settings) {
+  return settings.wants(Measure::l2) || settings.wants(Measure::jsd);
+}
+
+// What the values themselves say.
 void check_combination(const RecipeSettings& settings) {
   if (settings.wants("head") && settings.recipes.size() > 1)
     throw SettingError(
@@ -137,28 +162,43 @@ void check_combination(const RecipeSettings& settings) {
   if (settings.context && !settings.wants("next-token") && !settings.wants("anchored"))
     throw SettingError("vep", "context",
                        "context belongs to recipes next-token and anchored, of which none is chosen");
-  if (!settings.horizons.empty() && !settings.wants("anchored"))
-    throw SettingError("vep", "horizon", "horizon belongs to recipe anchored, which is not chosen");
+  const bool distances = has_distances(settings);
+  if (distances && settings.recipes != std::vector<std::string>{"centered"})
+    throw SettingError("vep", "measure", "measures l2 and jsd belong to recipe centered alone");
+  if (!settings.horizons.empty() && !settings.wants("anchored") && !distances)
+    throw SettingError(
+        "vep", "horizon",
+        "horizon belongs to recipe anchored and to measures l2 and jsd, of which none is chosen");
+  if (distances && settings.horizons.size() > 1)
+    throw SettingError("vep", "horizon", "measures l2 and jsd have a single horizon");
 }
 
-std::string idle_setting(const RecipeSettings& settings) {
-  const bool idle = settings.window && !settings.wants("centered") && !settings.wants("head");
-  return idle ? "window has no effect: recipe centered, whose it is, is not chosen" : "";
+}  // namespace
+
+void check_given(RecipeSettings& settings, const std::vector<std::string>& given) {
+  if (!settings.wants("head"))
+    for (const Setting& setting : head_settings(settings))
+      if (names(given, setting.name))
+        throw SettingError("vep", setting.name,
+                           setting.name + " belongs to recipe head, which is not chosen");
+  if (names(given, "level") && !settings.wants(Measure::llr))
+    throw SettingError("vep", "level", "level is that of measure llr, which is not chosen");
+  check_combination(settings);
 }
 
-void check_head_settings(RecipeSettings& settings, const std::vector<std::string>& given) {
-  if (settings.wants("head")) return;
-  for (const Setting& setting : head_settings(settings))
-    if (std::find(given.begin(), given.end(), setting.name) != given.end())
-      throw SettingError("vep", setting.name, setting.name + " belongs to recipe head, which is not chosen");
+std::string idle_setting(const RecipeSettings& settings, const std::vector<std::string>& given) {
+  if (settings.wants("centered")) return "";
+  const char* const idle = settings.window && !settings.wants("head") ? "window"
+                           : names(given, "measure")                  ? "measure"
+                                                                      : nullptr;
+  return idle ? std::string(idle) + " has no effect: recipe centered, whose it is, is not chosen" : "";
 }
 
 RecipeSettings read_recipe_settings(const ReadSettings& read) {
   RecipeSettings settings;
   SettingList list = recipe_settings(settings);
   for (Setting& setting : head_settings(settings)) list.push_back(std::move(setting));
-  check_head_settings(settings, read(list));
-  check_combination(settings);
+  check_given(settings, read(list));
   return settings;
 }
 
@@ -192,11 +232,16 @@ Settings settings_of(const Recipe& recipe) {
 
 std::vector<InfoTag> score_tags(const RecipeList& recipes, const std::string& prefix) {
   std::vector<InfoTag> all;
-  for (const auto& recipe : recipes)
-    for (InfoTag& tag : recipe->tags(prefix)) {
-      if (recipe->has_log_ratios()) tag.description += "; negative = the alternative is less likely";
-      all.push_back(std::move(tag));
+  for (const auto& recipe : recipes) {
+    std::vector<InfoTag> tags = recipe->tags(prefix);
+    for (size_t tag = 0; tag < tags.size(); ++tag) {
+      if (recipe->has_log_ratios(tag))
+        tags[tag].description += "; negative = the alternative is less likely";
+      else if (tag >= recipe->first_measure())
+        tags[tag].description += "; 0 or more, larger = a larger change of whatever kind";
+      all.push_back(std::move(tags[tag]));
     }
+  }
   return all;
 }
 
@@ -211,25 +256,14 @@ std::vector<std::string> tag_settings(const RecipeList& recipes) {
 InfoTag flag_tag(const std::string& prefix) {
   return {prefix + "_FLAG", "A", "String",
           "Why a Carbon score is missing: no_contig, edge, symbolic, star, non_acgt, ref_mismatch, "
-          "too_long, multibase, not_in_table"};
+          "too_long, multibase, not_in_table, changes_length"};
 }
 
 bool is_score_tag(const std::string& tag, const std::string& prefix) {
-  return std::any_of(std::begin(kRecipes), std::end(kRecipes), [&](const RecipeEntry& entry) {
-    const std::string own = prefix + "_" + entry.tag;
-    if (!tag.starts_with(own)) return false;
-    const std::string rest = tag.substr(own.size()), further = entry.further;
-    // Ranks of tags are no scores.
-    if (further.ends_with('*')) {
-      const std::string start = further.substr(0, further.size() - 1);
-      return rest.starts_with(start) && rest.size() > start.size() && !rest.ends_with("_PHRED");
-    }
-    if (rest.empty() || rest == further) return true;
-    const size_t number = further.find('#');
-    return number != std::string::npos && rest.size() > number &&
-           rest.starts_with(further.substr(0, number)) &&
-           rest.find_first_not_of("0123456789", number) == std::string::npos;
-  });
+  if (!tag.starts_with(prefix + "_")) return false;
+  const std::string_view own = std::string_view(tag).substr(prefix.size() + 1);
+  return std::any_of(std::begin(kRecipes), std::end(kRecipes),
+                     [&](const RecipeEntry& entry) { return entry.has_tag(own); });
 }
 
 int phases_of(const NormalAllele& allele, PhaseChoice choice, int bases) {

@@ -24,6 +24,7 @@
 #include "src/model/model_use.hpp"
 #include "src/pooling/label_values.hpp"
 #include "src/pooling/pooled_rows.hpp"
+#include "src/vep/measures.hpp"
 #include "src/vep/site.hpp"
 
 namespace carbon {
@@ -38,10 +39,11 @@ inline constexpr Word<PhaseChoice> kPhaseWords[] = {
 struct RecipeSettings {
   std::vector<std::string> recipes = {"centered"};      // in the order of recipe_table()
   std::vector<ScoreLevel> levels = {ScoreLevel::base};  // of recipe centered, in the order of their words
+  std::vector<Measure> measures = {Measure::llr};       // of recipe centered, in the order of their words
   std::optional<StrandChoice> strand;
   PhaseChoice phases = PhaseChoice::automatic;
   std::optional<int64_t> window, context;  // bp
-  std::vector<int64_t> horizons;           // bp; they ascend
+  std::vector<int64_t> horizons;           // bp; they ascend; of measures at most one
 
   // Of recipe head: the row of a window that is read, its labels, and what make_recipes() makes of these.
   Pooling pooling;
@@ -50,6 +52,7 @@ struct RecipeSettings {
 
   bool wants(std::string_view recipe) const;
   bool wants(ScoreLevel level) const;
+  bool wants(Measure measure) const;
   /// What the recipes want of the model.
   ModelUse use() const;
 };
@@ -57,14 +60,12 @@ struct RecipeSettings {
 /// Those of the recipes, and those of recipe head alone.
 SettingList recipe_settings(RecipeSettings& settings);
 SettingList head_settings(RecipeSettings& settings);
-/// Throws SettingError if settings of recipe head are given and it is not chosen.
-void check_head_settings(RecipeSettings& settings, const std::vector<std::string>& given);
-/// Throws SettingError for a setting that no chosen recipe has, and for one that two of them understand
-/// differently.
-void check_combination(const RecipeSettings& settings);
+/// Throws SettingError for a setting that no chosen recipe or measure has, and for one that two of them
+/// understand differently. `given` are the names of the settings that were given.
+void check_given(RecipeSettings& settings, const std::vector<std::string>& given);
 /// A setting that is accepted and changes nothing, with the reason, in a sentence that begins with its name;
 /// "" if there is none.
-std::string idle_setting(const RecipeSettings& settings);
+std::string idle_setting(const RecipeSettings& settings, const std::vector<std::string>& given);
 
 /// Reads all of them. Throws SettingError, also for what cannot be combined.
 RecipeSettings read_recipe_settings(const ReadSettings& read);
@@ -104,8 +105,12 @@ class Recipe {
   /// The INFO tags of its scores, in the order in which records have them.
   virtual std::vector<InfoTag> tags(const std::string& prefix) const = 0;
   virtual size_t tag_count() const { return 1; }
-  /// Whether the scores are log-likelihood ratios, low where the model finds the alternative unlikely.
-  virtual bool has_log_ratios() const { return true; }
+  /// The first of its tags that is no score of every allele but a distance, 0 or more, which alleles of
+  /// another length than the reference do not have; tag_count() without such tags. None follows that is not.
+  virtual size_t first_measure() const { return tag_count(); }
+  /// Whether the values of a tag are log-likelihood ratios, low where the model finds the alternative
+  /// unlikely.
+  virtual bool has_log_ratios(size_t tag) const { return tag < first_measure(); }
   /// What a run is to warn of once; "" for nothing.
   virtual std::string warning() const { return ""; }
   virtual AlleleLimits limits() const = 0;
@@ -124,10 +129,9 @@ using RecipeList = std::vector<std::unique_ptr<const Recipe>>;
 /// How a recipe is found and made.
 struct RecipeEntry {
   const char* name;
-  const char* tag;  // without the prefix of a run
-  /// How its further tags go on after `tag`, where "#" stands for a number; "": it has no further ones. With
-  /// "*" at the end, which stands for any text, `tag` alone is none of them.
-  const char* further;
+  const char* tag;  // of its scores, or how their tags begin, without the prefix of a run
+  /// True for every tag, without the prefix of a run, that it may write.
+  bool (*has_tag)(std::string_view tag);
   /// Throws SettingError for a size that does not fit the model.
   std::unique_ptr<const Recipe> (*make)(const RecipeSettings&, const ModelConfig&);
 };

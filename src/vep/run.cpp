@@ -50,14 +50,14 @@ std::vector<float> record_values(const PlannedRecord& planned, const Destination
   return all;
 }
 
-// Writes the rows of the ALTs that have a score.
+// Writes the rows of the ALTs that have a log-likelihood ratio, or would have one if it were asked for.
 void write_embeddings(const PlannedRecord& planned, const SiteScores& scores, std::span<const float> rows,
                       VariantEmbeddings& embeddings) {
   const std::vector<ScoredAllele>& alleles = planned.site.recipes.front().alleles;
   const size_t each = alleles.empty() ? 0 : rows.size() / alleles.size();
   for (size_t i = 0; i < alleles.size(); ++i) {
     const auto scored = [&](const std::vector<float>& values) { return !std::isnan(values[alleles[i].alt]); };
-    if (std::any_of(scores.values.begin(), scores.values.end(), scored))
+    if (planned.site.first_measure == 0 || std::any_of(scores.values.begin(), scores.values.end(), scored))
       embeddings.write(planned.record, alleles[i].alt, rows.subspan(i * each, each));
   }
 }
@@ -138,18 +138,22 @@ std::unique_ptr<Journal> open_journal(const LoadedModel& model, const VepOptions
   return journal;
 }
 
-// Opens the file that counts the scores of the recipes, those of tables not among them; null if none is
-// wanted.
+// Opens the file that counts the log-likelihood ratios of the recipes, those of tables not among them; null
+// if none is wanted.
 std::unique_ptr<HistogramFile> open_histogram(const VepOptions& options, const SitePlanner& sites,
                                               const ScoredTags& scored, TemporaryName name) {
   if (options.histogram.empty()) return nullptr;
-  std::vector<std::string> first_lines;
-  if (options.version_lines) first_lines = version_lines("vep", options.command_line);
-  const auto computed = static_cast<ptrdiff_t>(sites.tag_count());
-  return std::make_unique<HistogramFile>(
-      options.histogram, name, first_lines,
-      std::vector<InfoTag>(scored.tags.begin(), scored.tags.begin() + computed),
-      std::vector<std::string>(scored.lines.begin(), scored.lines.begin() + computed), options.tag_prefix);
+  std::vector<std::string> lines;
+  if (options.version_lines) lines = version_lines("vep", options.command_line);
+  std::vector<VepHistogram::Tag> tags;
+  size_t index = 0;
+  for (const auto& recipe : sites.recipes())
+    for (size_t tag = 0; tag < recipe->tag_count(); ++tag, ++index) {
+      if (!recipe->has_log_ratios(tag)) continue;
+      tags.push_back({scored.tags[index].id, index});
+      lines.push_back(scored.lines[index]);
+    }
+  return std::make_unique<HistogramFile>(options.histogram, name, lines, std::move(tags));
 }
 
 // The records that the run annotates: all of them, or those of its shard. To find these, the records of the
@@ -309,6 +313,7 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
   if (journal) journal->remove();
   VepCounts counts = planner.counts();
   counts.neighbours = neighbours.count();
+  for (const auto& recipe : sites.recipes()) counts.measures |= recipe->first_measure() < recipe->tag_count();
   for (size_t i = 0; i < later.size(); ++i) counts.alleles[i] += later[i];
   print_summary(counts, *options.log);
 }

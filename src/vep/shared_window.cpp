@@ -33,37 +33,113 @@ std::span<const float> mean_after(const Request& request, size_t rows) {
 }  // namespace
 
 ForkedAllele::ForkedAllele(std::shared_ptr<const SharedWindow> window, Comparison comparison)
-    : window_(std::move(window)), allele_(std::move(comparison)), cached_(tags()) {
+    : window_(std::move(window)), allele_(std::move(comparison)), kinds_(allele_.ends.size(), Kind::bases) {
+  if (allele_.tokens) kinds_.push_back(Kind::tokens);
+  for (const Measure measure : allele_.measures)
+    kinds_.push_back(measure == Measure::l2 ? Kind::l2 : Kind::jsd);
+  cached_.resize(tags());
   const std::string_view ours = allele_.alternative, theirs = reference();
   const auto differ = std::mismatch(ours.begin(), ours.end(), theirs.begin()).first;
   differs_ = differ != ours.end();
   diverge_ = allele_.first + static_cast<size_t>(differ - ours.begin()) / window_->k;
   tokens_differ_ = diverge_ < kmers();
+  if (!allele_.measures.empty() && allele_.same_length) find_measured();
+}
+
+// Finds the rows that l2 and jsd compare.
+void ForkedAllele::find_measured() {
+  const size_t k = window_->k, bases = allele_.alternative.size();
+  const std::optional<size_t> other =
+      first_other_token(allele_.alternative, reference(), k, diverge_ - allele_.first);
+  if (!other) return;
+  other_ = allele_.first + *other;
+  state_rows_ = std::min(allele_.horizon, bases / k - *other);
+  // The row of the last k-mer, whole or not, predicts nothing in the window.
+  base_rows_ = std::min(allele_.horizon, (bases + k - 1) / k - 1 - *other);
+  const std::string_view predicted = predicted_bases();
+  if (std::none_of(predicted.begin(), predicted.end(), [](char base) { return base_digit(base) >= 0; }))
+    base_rows_ = 0;
+}
+
+std::string_view ForkedAllele::predicted_bases() const {
+  const size_t k = window_->k;
+  return std::string_view(allele_.alternative).substr((other_ + 1 - allele_.first) * k, base_rows_ * k);
 }
 
 size_t ForkedAllele::end(size_t tag) const {
-  return of_tokens(tag) ? whole_kmers(allele_.alternative, window_->k).size() : allele_.ends[tag];
+  if (kinds_[tag] == Kind::bases) return allele_.ends[tag];
+  return kinds_[tag] == Kind::tokens ? whole_kmers(allele_.alternative, window_->k).size()
+                                     : allele_.alternative.size();
 }
 
-bool ForkedAllele::computes_bases() const {
-  if (!differs_) return false;
-  for (size_t tag = 0; tag < allele_.ends.size(); ++tag)
-    if (!known(tag)) return true;
+bool ForkedAllele::differs(size_t tag) const {
+  switch (kinds_[tag]) {
+    case Kind::bases:
+      return differs_;
+    case Kind::tokens:
+      return tokens_differ_;
+    case Kind::l2:
+      return state_rows_ > 0;
+    case Kind::jsd:
+      break;
+  }
+  return base_rows_ > 0;
+}
+
+bool ForkedAllele::computes(Kind kind) const {
+  for (size_t tag = 0; tag < tags(); ++tag)
+    if (kinds_[tag] == kind && differs(tag) && !known(tag)) return true;
   return false;
 }
 
-bool ForkedAllele::computes_tokens() const {
-  return allele_.tokens && tokens_differ_ && !known(allele_.ends.size());
+bool ForkedAllele::computes() const {
+  return computes_marginals() || computes(Kind::tokens) || computes(Kind::l2) || allele_.means;
+}
+
+size_t ForkedAllele::inputs() const {
+  const size_t k = window_->k;
+  size_t inputs = 0;
+  // Of the last k-mer, whole or not, only the bases are predicted.
+  if (computes(Kind::bases) || computes(Kind::tokens))
+    inputs = allele_.first + (allele_.alternative.size() + k - 1) / k - 1;
+  if (allele_.means) inputs = std::max(inputs, kmers());
+  if (computes(Kind::l2)) inputs = std::max(inputs, other_ + state_rows_);
+  if (computes(Kind::jsd)) inputs = std::max(inputs, other_ + base_rows_);
+  return inputs;
 }
 
 bool ForkedAllele::has(size_t tag) const {
-  return !of_tokens(tag) || tokens_differ_ || !allele_.is_other;
+  return kinds_[tag] == Kind::bases || differs(tag) || !allele_.is_other;
 }
 
-double ForkedAllele::llr(size_t tag) const {
+double ForkedAllele::value(size_t tag) const {
   if (!differs(tag)) return 0;
   if (known(tag)) return *cached_[tag]->llr;
-  return of_tokens(tag) ? token_ratio() : base_ratio(tag);
+  switch (kinds_[tag]) {
+    case Kind::bases:
+      return base_ratio(tag);
+    case Kind::tokens:
+      return token_ratio();
+    case Kind::l2:
+      return distance();
+    case Kind::jsd:
+      break;
+  }
+  return divergence();
+}
+
+double ForkedAllele::distance() const {
+  const size_t width = states_->states.size() / state_rows_;
+  const auto reference = std::span(window_->states->states)
+                             .subspan((other_ - window_->first_state) * width, state_rows_ * width);
+  return state_distance(states_->states, reference, width);
+}
+
+double ForkedAllele::divergence() const {
+  const size_t row = window_->k * ops::kLetters;
+  return carbon::divergence(marginals_->values().subspan((other_ - diverge_) * row),
+                            window_->marginals->values().subspan((other_ + 1 - window_->first_row) * row),
+                            predicted_bases());
 }
 
 double ForkedAllele::base_ratio(size_t tag) const {
@@ -79,7 +155,9 @@ double ForkedAllele::base_ratio(size_t tag) const {
 }
 
 double ForkedAllele::token_ratio() const {
-  const size_t tag = allele_.ends.size(), diverge = diverge_ - allele_.first;
+  const auto tag =
+      static_cast<size_t>(std::find(kinds_.begin(), kinds_.end(), Kind::tokens) - kinds_.begin());
+  const size_t diverge = diverge_ - allele_.first;
   const std::span<const double> from_diverge =
       window_->tokens->values().subspan(diverge_ - window_->first_token);
   return log_likelihood_ratio(kmer_values(alternative_bases(tag), window_->k, diverge, tokens_->values()),
@@ -115,12 +193,10 @@ class WindowRequests {
       : window_(window), users_(users), layout_(layout) {}
 
   void make() {
-    size_t end = 0;
-    for (const auto& [allele, requests] : users_) note(*allele, *requests, end);
+    for (const auto& [allele, requests] : users_) note(*allele, *requests);
     if (!first_) return;
-    const std::string_view bases = std::string_view(window_.bases).substr(0, end);
-    inputs_ =
-        means_ ? sequence_tokens(whole_kmers(bases, window_.k), layout_) : window_tokens(bases, layout_);
+    const std::string_view bases = std::string_view(window_.bases).substr(0, end_);
+    inputs_ = sequence_tokens(bases.substr(0, kmers_ * window_.k), layout_);
     if (bases_) window_.marginals = reference(HeadKind::marginals, layout_.lead() + window_.first_row);
     if (tokens_) {
       window_.tokens = reference(HeadKind::token_logprobs, layout_.lead() + window_.first_token);
@@ -132,23 +208,33 @@ class WindowRequests {
       places_.erase(static_cast<uint32_t>(inputs_.size() - window_.means->want_begin));  // all of them
       window_.means->targets.assign(places_.begin(), places_.end());
     }
+    if (states_end_ > 0) {
+      window_.states = reference(HeadKind::hidden, layout_.lead() + 1 + window_.first_state);
+      window_.states->want_end = layout_.lead() + 1 + states_end_;
+    }
     for (const auto& [allele, requests] : users_) fork(*allele, *requests);
   }
 
  private:
   // What an allele needs of the reference window.
-  void note(const ForkedAllele& allele, std::vector<RequestPtr>& requests, size_t& end) {
-    const bool bases = allele.computes_bases(), tokens = allele.computes_tokens(),
-               means = allele.allele_.means && allele.kmers() > 0;
-    if (!bases && !tokens && !means) return;
+  void note(const ForkedAllele& allele, std::vector<RequestPtr>& requests) {
+    const bool bases = allele.computes_marginals(), tokens = allele.computes(ForkedAllele::Kind::tokens),
+               means = allele.allele_.means && allele.kmers() > 0,
+               states = allele.computes(ForkedAllele::Kind::l2);
+    if (!bases && !tokens && !means && !states) return;
     if (!first_) first_ = &requests;
-    end = std::max(end, allele.allele_.first * window_.k + allele.allele_.alternative.size());
+    end_ = std::max(end_, allele.allele_.first * window_.k + allele.allele_.alternative.size());
+    kmers_ = std::max(kmers_, allele.inputs());
     if (bases) window_.first_row = std::min(bases_ ? window_.first_row : allele.diverge_, allele.diverge_);
     if (tokens)
       window_.first_token = std::min(tokens_ ? window_.first_token : allele.diverge_, allele.diverge_);
     if (means) places_.insert(static_cast<uint32_t>(allele.kmers()));
     if (means && allele.diverge_ > 0 && allele.diverge_ < allele.kmers())
       places_.insert(static_cast<uint32_t>(allele.diverge_));
+    if (states) {
+      window_.first_state = states_end_ > 0 ? std::min(window_.first_state, allele.other_) : allele.other_;
+      states_end_ = std::max(states_end_, allele.other_ + allele.state_rows_);
+    }
     bases_ |= bases;
     tokens_ |= tokens;
     means_ |= means;
@@ -172,16 +258,15 @@ class WindowRequests {
   }
 
   // Reference and allele have the inputs up to k-mer diverge - 1 in common, and so also row `diverge`. A
-  // level of tokens reads that row for the k-mer of the allele, so the allele computes it again. The last
-  // k-mer is only predicted, unless its state is wanted.
+  // level of tokens reads that row for the k-mer of the allele, so the allele computes it again.
   void fork(ForkedAllele& allele, std::vector<RequestPtr>& requests) const {
-    const bool tokens = allele.computes_tokens(), means = allele.allele_.means;
-    if (!allele.differs_ || (!allele.computes_bases() && !tokens && !means)) return;
+    if (!allele.differs_ || !allele.computes()) return;
+    const bool tokens = allele.computes(ForkedAllele::Kind::tokens);
     const std::string_view own = std::string_view(allele.allele_.alternative)
                                      .substr((allele.diverge_ - allele.allele_.first) * window_.k);
     const std::vector<uint32_t> kmers = encode_kmers(own, layout_);
     const size_t whole = own.size() / window_.k, again = tokens ? 1 : 0;
-    const size_t inputs = means ? whole : kmers.size() - 1;
+    const size_t inputs = allele.inputs() - allele.diverge_;
     const size_t shared = layout_.lead() + allele.diverge_ + 1 - again;
     std::vector<uint32_t> rows(kmers.begin(), kmers.begin() + static_cast<ptrdiff_t>(inputs));
     if (tokens) rows.insert(rows.begin(), parent_->tokens[shared]);
@@ -198,19 +283,25 @@ class WindowRequests {
       requests.push_back(request);
       return request;
     };
-    if (allele.computes_bases() && inputs > 0) allele.marginals_ = add(HeadKind::marginals, again);
+    if (allele.computes_marginals() && inputs > 0) allele.marginals_ = add(HeadKind::marginals, again);
     if (tokens) {
       allele.tokens_ = add(HeadKind::token_logprobs, 0);
       allele.tokens_->targets =
           targets({kmers.begin(), kmers.begin() + static_cast<ptrdiff_t>(whole)}, 0, rows.size());
     }
-    if (means && whole > 0) allele.means_ = add(HeadKind::mean_hidden, again);
+    if (allele.allele_.means && whole > 0) allele.means_ = add(HeadKind::mean_hidden, again);
+    if (allele.computes(ForkedAllele::Kind::l2)) {
+      allele.states_ = add(HeadKind::hidden, again + allele.other_ - allele.diverge_);
+      allele.states_->want_end = allele.states_->want_begin + allele.state_rows_;
+    }
   }
 
   SharedWindow& window_;
   std::span<const WindowUser> users_;
   const TokenLayout& layout_;
   bool bases_ = false, tokens_ = false, means_ = false;  // what some allele needs
+  size_t end_ = 0, kmers_ = 0;                           // the bases and inputs that some allele needs
+  size_t states_end_ = 0;                                // the k-mer after the last whose state is needed
   std::set<uint32_t> places_;                            // after how many rows means are needed
   std::vector<RequestPtr>* first_ = nullptr;             // the requests of the first site that needs any
   std::vector<uint32_t> inputs_;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "src/engine/request.hpp"
+#include "src/vep/measures.hpp"
 #include "src/vep/site.hpp"
 #include "tokenizer/kmer.hpp"
 
@@ -28,8 +30,9 @@ struct SharedWindow {
   size_t k;
   std::string bases;
   // Null where nothing of the kind is computed.
-  RequestPtr marginals, tokens, means;
-  size_t first_row = 0, first_token = 0;  // the k-mers that their first rows belong to
+  RequestPtr marginals, tokens, means, states;
+  size_t first_row = 0, first_token = 0;  // the k-mers that the first rows of the first two are for
+  size_t first_state = 0;                 // the k-mer whose state is the first of `states`
 };
 
 /// How an allele is compared with the window that it forks from.
@@ -41,6 +44,11 @@ struct Comparison {
   std::vector<size_t> ends;
   /// The tag after those is of the level of tokens: whole k-mers of both windows from their beginnings.
   bool tokens = false;
+  /// The tags after that: l2 and jsd, of the rows of `horizon` k-mers from the first on that the model reads
+  /// differently. They have no value where the alternative has another length than the reference.
+  std::vector<Measure> measures = {};
+  size_t horizon = 0;
+  bool same_length = true;
   bool means = false;    // the mean hidden states of both windows are wanted
   bool is_other = true;  // false for an ALT that is REF
 };
@@ -49,14 +57,14 @@ class ForkedAllele final : public AlleleRatios {
  public:
   ForkedAllele(std::shared_ptr<const SharedWindow> window, Comparison comparison);
 
-  double llr(size_t tag) const override;
+  double value(size_t tag) const override;
   bool has(size_t tag) const override;
   const ScoreKey* missing(size_t tag) const override;
   std::optional<AlleleMeans> means() const override;
 
   /// Whether the alleles differ anywhere in what is compared for a tag. If not, there is nothing to compute.
-  bool differs(size_t tag) const { return of_tokens(tag) ? tokens_differ_ : differs_; }
-  size_t tags() const { return allele_.ends.size() + (allele_.tokens ? 1 : 0); }
+  bool differs(size_t tag) const;
+  size_t tags() const { return kinds_.size(); }
   /// The bases that are compared for a tag, with the reference and with the alternative, and those before
   /// them.
   std::string_view reference_bases(size_t tag) const { return reference().substr(0, end(tag)); }
@@ -71,10 +79,17 @@ class ForkedAllele final : public AlleleRatios {
 
  private:
   friend class WindowRequests;
-  bool of_tokens(size_t tag) const { return tag >= allele_.ends.size(); }
+  enum class Kind : uint8_t { bases, tokens, l2, jsd };  // of tags
+
   bool known(size_t tag) const { return cached_[tag] && cached_[tag]->llr; }
-  bool computes_bases() const;
-  bool computes_tokens() const;
+  /// Whether some tag of a kind is to be computed.
+  bool computes(Kind kind) const;
+  bool computes_marginals() const { return computes(Kind::bases) || computes(Kind::jsd); }
+  /// Whether the windows are to be run for anything.
+  bool computes() const;
+  /// How many k-mers from the beginning of its window the model reads.
+  size_t inputs() const;
+  void find_measured();
   std::string_view reference() const {
     return std::string_view(window_->bases).substr(allele_.first * window_->k);
   }
@@ -83,13 +98,20 @@ class ForkedAllele final : public AlleleRatios {
   size_t kmers() const { return allele_.first + allele_.alternative.size() / window_->k; }
   double base_ratio(size_t tag) const;
   double token_ratio() const;
+  double distance() const;
+  double divergence() const;
+  /// The bases that jsd compares.
+  std::string_view predicted_bases() const;
 
   std::shared_ptr<const SharedWindow> window_;
   Comparison allele_;
   size_t diverge_ = 0;  // the k-mer of the window where the alleles differ
   bool differs_ = false, tokens_differ_ = false;
+  std::vector<Kind> kinds_;
+  size_t other_ = 0;                                // the first k-mer of the window that is read differently
+  size_t state_rows_ = 0, base_rows_ = 0;           // how many rows from there on l2 and jsd compare; 0: none
   std::vector<std::optional<CachedScore>> cached_;  // one per tag; none: no cache, or nothing to compute
-  RequestPtr marginals_, tokens_, means_;           // of the alternative's own k-mers, as in SharedWindow
+  RequestPtr marginals_, tokens_, means_, states_;  // of the alternative's own k-mers, as in SharedWindow
 };
 
 /// An allele that is compared in a window, and the requests of its site.

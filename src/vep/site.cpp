@@ -55,6 +55,13 @@ AlleleFlag VepSite::flag(size_t alt) const {
   return AlleleFlag::scored;
 }
 
+bool VepSite::changes_length(size_t alt) const {
+  for (const RecipeSite& recipe : recipes)
+    for (const ScoredAllele& allele : recipe.alleles)
+      if (allele.alt == alt) return allele.form.changes_length();
+  return false;
+}
+
 bool VepSite::any_scored() const {
   return std::any_of(recipes.begin(), recipes.end(),
                      [](const RecipeSite& recipe) { return !recipe.alleles.empty(); });

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -62,16 +63,17 @@ struct AlleleMeans {
   std::vector<float> ref, alt;
 };
 
-/// The log-likelihood ratios of one allele on one strand in one phase, for each tag of its recipe.
+/// The values of one allele on one strand in one phase, for each tag of its recipe: log-likelihood ratios, or
+/// other measures of how the windows with the alternative and with the reference differ.
 class AlleleRatios {
  public:
   virtual ~AlleleRatios() = default;
   /// False if the phase says nothing for a tag and is left out of the mean over phases.
   virtual bool has(size_t /*tag*/) const { return true; }
-  /// In nats, alternative minus reference; exactly 0 for an allele equal to the reference. The requests of
-  /// the site, and of those that it shares windows with, must be finished.
-  virtual double llr(size_t tag) const = 0;
-  /// The key for adding the ratio to the score cache; null if it need not be added.
+  /// Of a ratio in nats, alternative minus reference; exactly 0 for an allele equal to the reference. The
+  /// requests of the site, and of those that it shares windows with, must be finished.
+  virtual double value(size_t tag) const = 0;
+  /// The key for adding the value to the score cache; null if it need not be added.
   virtual const ScoreKey* missing(size_t tag) const = 0;
   /// The mean states of the windows, of a run that wants them; none where a window has no whole 6-mer.
   virtual std::optional<AlleleMeans> means() const { return std::nullopt; }
@@ -93,7 +95,11 @@ struct RecipeSite {
 struct VepSite {
   std::vector<RecipeSite> recipes;  // of the run, in its order
   std::vector<RequestPtr> requests;
+  /// The first of the run's tags that alleles of another length than the reference do not have.
+  size_t first_measure = std::numeric_limits<size_t>::max();
 
+  /// Whether a scored ALT changes the length, in its normal form.
+  bool changes_length(size_t alt) const;
   /// The flag of an ALT: why its first missing score is missing. Of one that is `scored`, values may still be
   /// missing, because no phase says anything: value_flag().
   AlleleFlag flag(size_t alt) const;
@@ -110,13 +116,16 @@ struct PlacedSite {
 /// strands of the means over phases, NaN for ALTs that are not scored.
 using SiteValues = std::vector<std::vector<double>>;
 
-/// The flag of an ALT whose values are known, which are doubles or floats as in SiteValues.
+/// The flag of an ALT whose values are known, which are doubles or floats as in SiteValues: that of its first
+/// missing value.
 template <class Values>
 AlleleFlag value_flag(const VepSite& site, size_t alt, const Values& values) {
   const AlleleFlag flag = site.flag(alt);
-  const auto missing = [&](const auto& of_tag) { return std::isnan(of_tag[alt]); };
-  return flag == AlleleFlag::scored && std::any_of(values.begin(), values.end(), missing) ? AlleleFlag::edge
-                                                                                          : flag;
+  const auto missing =
+      std::find_if(values.begin(), values.end(), [&](const auto& of_tag) { return std::isnan(of_tag[alt]); });
+  if (flag != AlleleFlag::scored || missing == values.end()) return flag;
+  const bool measure = static_cast<size_t>(missing - values.begin()) >= site.first_measure;
+  return measure && site.changes_length(alt) ? AlleleFlag::changes_length : AlleleFlag::edge;
 }
 
 }  // namespace carbon

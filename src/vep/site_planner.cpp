@@ -28,10 +28,10 @@ std::vector<double> scores(const RecipeSite& site, size_t tag, const std::string
       size_t count = 0;
       for (const auto& ratios : phases) {
         if (!ratios->has(tag)) continue;
-        const double llr = ratios->llr(tag);
-        strand += llr;
+        const double value = ratios->value(tag);
+        strand += value;
         ++count;
-        if (const ScoreKey* key = ratios->missing(tag)) cache->insert(*key, checked(llr, place));
+        if (const ScoreKey* key = ratios->missing(tag)) cache->insert(*key, checked(value, place));
       }
       if (count == 0) continue;
       sum += strand / static_cast<double>(count);
@@ -116,9 +116,17 @@ VepSite SitePlanner::classify(const Variant& variant, RecordCheck check,
                               const ContigReference& reference) const {
   const auto base = [&](int64_t i) { return reference.base(i); };
   int64_t spelled_out = 0;
+  size_t tags = 0;
   for (const auto& recipe : recipes_) spelled_out = std::max(spelled_out, recipe->limits().spelled_out);
   VepSite site;
   site.recipes.resize(recipes_.size());
+  for (const auto& recipe : recipes_) {
+    if (recipe->first_measure() < recipe->tag_count()) {
+      site.first_measure = tags + recipe->first_measure();
+      break;
+    }
+    tags += recipe->tag_count();
+  }
   for (size_t i = 0; i < variant.alts.size(); ++i) {
     const std::string& alt = variant.alts[i];
     const StructuralAllele* structural =
@@ -141,6 +149,10 @@ VepSite SitePlanner::classify(const Variant& variant, RecordCheck check,
       if (mine == AlleleFlag::scored &&
           (too_large(limits.spelled_out) || !form || form->length() > limits.scored))
         mine = limits.beyond;
+      // Nothing to compute, unless mean states are wanted, which such alleles have.
+      if (mine == AlleleFlag::scored && form->changes_length() && recipes_[r]->first_measure() == 0 &&
+          !with_.means)
+        mine = AlleleFlag::changes_length;
       site.recipes[r].flags.push_back(mine);
       if (mine == AlleleFlag::scored) site.recipes[r].alleles.push_back({i, *form});
     }

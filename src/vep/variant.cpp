@@ -38,9 +38,9 @@ std::string_view ReferenceSlice::get(int64_t from, int64_t to) const {
 }
 
 const char* flag_name(AlleleFlag flag) {
-  static constexpr const char* names[kAlleleFlags] = {"",          "no_contig",   "edge",         "symbolic",
-                                                      "star",      "non_acgt",    "ref_mismatch", "too_long",
-                                                      "multibase", "not_in_table"};
+  static constexpr const char* names[kAlleleFlags] = {
+      "",         "no_contig", "edge",         "symbolic",      "star", "non_acgt", "ref_mismatch",
+      "too_long", "multibase", "not_in_table", "changes_length"};
   return names[static_cast<int>(flag)];
 }
 
@@ -54,7 +54,8 @@ const char* flag_meaning(AlleleFlag flag) {
                                                          "REF differs from the FASTA",
                                                          "longer than the recipe scores",
                                                          "more than one base",
-                                                         "the tables do not have it"};
+                                                         "the tables do not have it",
+                                                         "of another length than REF"};
   return meanings[static_cast<int>(flag)];
 }
 

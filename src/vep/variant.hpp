@@ -38,6 +38,7 @@ struct NormalAllele {
   std::string ref, alt;
 
   int64_t end() const { return pos + static_cast<int64_t>(ref.size()); }
+  bool changes_length() const { return ref.size() != alt.size(); }
   /// Bases of the longer of REF and ALT.
   int64_t length() const { return static_cast<int64_t>(std::max(ref.size(), alt.size())); }
 };
@@ -76,9 +77,10 @@ enum class AlleleFlag {
   ref_mismatch,
   too_long,
   multibase,
-  not_in_table
+  not_in_table,
+  changes_length
 };
-inline constexpr int kAlleleFlags = 10;
+inline constexpr int kAlleleFlags = 11;
 /// "" for scored, else the text of CARBON_FLAG.
 const char* flag_name(AlleleFlag flag);
 /// The same in a few words, for people.

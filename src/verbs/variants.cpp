@@ -85,6 +85,8 @@ class PlannedVariants final : public VariantsVerb {
         step_(planner_.shares_windows() ? kSharingStep : kStep) {
     if (settings.use() == ModelUse::labels)
       labels_ = LabelValues(context.served.model().checkpoint(), settings.labels, silent_log()).names();
+    for (const Measure measure : settings.measures)
+      if (measure != Measure::llr) measures_.push_back(measure);
     if (!reference.fasta.empty()) {
       fasta_.emplace(open_fasta(reference.fasta, context.log));
       reader_.emplace(*fasta_);
@@ -138,19 +140,24 @@ class PlannedVariants final : public VariantsVerb {
       const auto kept = std::make_shared<VariantItem>(std::move(item));
       emit({kept->requests,
             [this, kept](Findings& findings) {
-              findings.results.push_back(result_of(variant_scores(planner_, *kept)));
+              findings.results.push_back(result_of(variant_scores(planner_, *kept), measures_));
             },
             !std::exchange(first, false)});
     });
   }
 
-  static Result result_of(const VariantScores& scores) {
+  // The values of the measures are the last ones.
+  static Result result_of(const VariantScores& scores, const std::vector<Measure>& measures) {
     std::vector<double> values;
     for (const std::vector<double>& tag : scores.values) values.push_back(tag[0]);
-    const size_t n = values.size();
+    const size_t n = values.size() - measures.size();
+    const std::vector<double> distances(values.begin() + static_cast<ptrdiff_t>(n), values.end());
+    values.resize(n);
     Result result;
     result.emplace_back("values", std::move(values), std::initializer_list<size_t>{n});
     result.emplace_back("flag", std::string(flag_name(scores.flags[0])));
+    for (size_t i = 0; i < measures.size(); ++i)
+      result.emplace_back(word_of(kMeasureWords, measures[i]), distances[i]);
     return result;
   }
 
@@ -160,6 +167,7 @@ class PlannedVariants final : public VariantsVerb {
   const size_t step_;
   bool offered_ = false;
   std::vector<std::string> labels_;
+  std::vector<Measure> measures_;          // those besides llr
   std::optional<IndexedFasta> fasta_;      // of the settings
   std::optional<ReferenceReader> reader_;  // of that, or of the sequence; none: that of the door
   std::vector<PlacedVariant> kept_;
@@ -256,9 +264,8 @@ std::unique_ptr<Verb> make_variants_verb(const VerbContext& context, const ReadS
     throw SettingError("vep", "fasta-ref",
                        "fasta-ref or sequence is needed, and not both: the reference of the variants");
   if (is_given("sequence")) reference.sequence = std::move(sequence);
-  check_head_settings(settings, given);
-  check_combination(settings);
-  if (const std::string idle = idle_setting(settings); !idle.empty()) context.advise(idle);
+  check_given(settings, given);
+  if (const std::string idle = idle_setting(settings, given); !idle.empty()) context.advise(idle);
   return std::make_unique<PlannedVariants>(context, settings, reference);
 }
 

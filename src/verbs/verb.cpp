@@ -34,8 +34,9 @@ const std::vector<VerbEntry>& verb_table() {
        ModelUse::bases, "sequences", make_score_verb, describe_score},
       {"variants",
        "Log-likelihood ratios of variants, alternative minus reference: negative means that the model finds "
-       "the alternative less likely.",
-       "nats, alternative minus reference", ModelUse::states, "rows", make_variants_verb, describe_variants},
+       "the alternative less likely. With measure also how far states (l2) and predictions (jsd) lie apart.",
+       "nats, alternative minus reference; l2 without a unit, jsd in nats", ModelUse::states, "rows",
+       make_variants_verb, describe_variants},
       {"scan", "Log-probabilities of the four letters at each base.", "nats, of A, C, G and T",
        ModelUse::bases, "regions", make_scan_verb, describe_scan},
       {"embed", "Hidden states of sequences.", "hidden states, without a unit", ModelUse::states, "sequences",
@@ -144,6 +145,12 @@ size_t append_values(const std::vector<T>& values, size_t begin, const std::vect
 }
 
 }  // namespace
+
+Array named_place(Array array) {
+  if (array.name() == "contig") return {"chrom", std::get<std::string>(array.data())};
+  if (array.name() == "begin") return {"pos", std::get<std::vector<int64_t>>(array.data()).front() + 1};
+  return array;
+}
 
 void append_json(double number, std::string& text) {
   if (std::isfinite(number))

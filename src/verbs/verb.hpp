@@ -1,8 +1,12 @@
-// src/verbs/: the verbs, for every door but the command line, whose runs write files: settings and inputs
-// come in, requests to the model are made of them, and arrays of their results go out.
+// src/verbs/: the verbs, for the doors that give arrays to their clients: settings and inputs come in,
+// requests to the model are made of them, and arrays of their results go out.
 //
-// The doors are the endpoints /v1/dna/* of carbon serve, libcarbon, carbon mcp and plugins. A door reads
-// settings and inputs in its own form, and lets the engine compute.
+// These doors are the endpoints /v1/dna/* of carbon serve, libcarbon and carbon mcp. A door reads settings
+// and inputs in its own form, and lets the engine compute. The command line writes files, and so has runs in
+// the rooms of its commands. What a plugin asks for goes into room of its own: a value for each byte of a
+// sequence as it is, for each ALT of a record, a draw for a numbered prompt. It reads the same settings, and
+// calls score_sequences(), score_variants() and generate_bases() of those rooms, on whose planners the verbs
+// stand.
 #pragma once
 
 #include <cstdint>
@@ -151,6 +155,10 @@ std::string told_at(Door door, const Error& error);
 /// Throws FieldError for what is not a letter, with its place, and for a protein.
 std::string checked_bases(const std::string& name, std::string_view text,
                           const std::function<void(const std::string&)>& note);
+
+/// The arrays `contig` and `begin` of the bases of a region as JSON has them: `chrom` and `pos`, counted
+/// from 1. Another array is as it was.
+Array named_place(Array array);
 
 /// Appends a number so that it reads back exactly; null if it is not finite. The tree of a JSON library would
 /// take gigabytes for a list of some million numbers.

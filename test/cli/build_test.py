@@ -27,8 +27,8 @@ mkdir -p "$(dirname "$out")" && : > "$out"
 FILES = """
     src/cli/main.cpp src/cli/vep.cpp src/base/installed.cpp src/base/random.hpp src/base/error.hpp
     src/vep/run.cpp src/vep/plan.cpp tokenizer/kmer.cpp kernels/ops.hpp kernels/tensor.hpp kernels/draw_math.hpp
-    kernels/cpu/isa_generic.cpp kernels/cpu/isa_avx2.cpp kernels/cuda/library.hpp
-    kernels/cuda/loader.cpp kernels/cuda/plan.cpp kernels/cuda/kv.cpp kernels/cuda/rows.cu kernels/cuda/draw.cu
+    kernels/cpu/isa.cpp kernels/cuda/library.hpp
+    kernels/cuda/loader.cpp kernels/cuda/plan.cpp kernels/cuda/residual.cpp kernels/cuda/rows.cu kernels/cuda/draw.cu
     test/unit/main.cpp test/unit/plan_test.cpp test/reference/llama.cpp test/tools/make_checkpoint.cpp
     test/cuda_emulation/planted.cu test/cuda_emulation/runtime.cpp test/cuda_emulation/choice_checks.cpp test/gpu/check_gpu.cpp test/gpu/rows_checks.cpp
     bench/gpu/bench_gpu.cpp bench/gpu/work.cpp plugins/auroc.cpp
@@ -120,7 +120,7 @@ def a_source_that_is_gone_leaves_no_object():
     for source, wanted in (
             ("src/vep/plan.cpp", ARCHIVE | PROGRAMS),
             ("test/unit/plan_test.cpp", {"unit"}),
-            ("kernels/cuda/kv.cpp", CUDA | EMULATED),
+            ("kernels/cuda/residual.cpp", CUDA | EMULATED),
             ("kernels/cuda/draw.cu", CUDA | EMULATED),
             ("test/cuda_emulation/runtime.cpp", EMULATED),
             ("test/gpu/rows_checks.cpp", {"check_gpu", "check_emulated"}),
@@ -195,8 +195,8 @@ def flags_in_the_makefile_do_so_too():
     emulated = objects("emulated/")
     quick = objects("src/cli/", "test/unit/", "test/tools/")
     for old, new, wanted in (
-            ("$(isa_optimisation) -mavx2 ", "$(isa_optimisation) -mavx2 -mbmi ", {"kernels/cpu/isa_avx2.o"} | ARCHIVE | PROGRAMS),
-            ("isa_generic.file_flags     = $(isa_optimisation)\n", "\n", {"kernels/cpu/isa_generic.o"} | ARCHIVE | PROGRAMS),
+            ("$(isa_optimisation) -mavx2 ", "$(isa_optimisation) -mavx2 -mbmi ", {"kernels/cpu/isa-avx2.o"} | ARCHIVE | PROGRAMS),
+            ("isa_generic.file_flags     = $(isa_optimisation)\n", "\n", {"kernels/cpu/isa-generic.o"} | ARCHIVE | PROGRAMS),
             ("-DCARBON_EMULATION_WATCHES=1", "-DCARBON_EMULATION_WATCHES=2", emulated | EMULATED),
             ("-fsanitize=thread,alignment", "-fsanitize=thread", objects("emulated/", end=".cu.o") | EMULATED),
             (" -fmad=false --expt", " --expt", objects("cuda/", end=".cu.o") | CUDA),

@@ -70,6 +70,9 @@ def bash_offers_plugins_and_their_options():
     before, after = in_bash("+auroc", "-"), in_bash("+auroc", "x.vcf", "--", "-")
     expect("--targets" in before and "--label" not in before, "before --: %r" % before)
     expect("--label" in after and "--targets" not in after, "after --: %r" % after)
+    for words, wanted in ((("+rank", "x.vcf", "--", "--by", ""), ["none", "trinucleotide", "type"]), (("+niah", "--", "--sampler", "=", "m"), ["marginal"]),
+                          (("+combine", "--", "--by", "none"), [])):
+        expect_equal(in_bash(*words), wanted, " ".join(words))
 
 
 def in_zsh(*lines):

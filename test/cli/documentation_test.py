@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 
+from annotate_support import tracks
 from documentation_support import SOURCE, environment, need_server, no_server, run_block, write_fasta
 from harness import CARBON, Skip, bgzip, case, expect, expect_equal, fresh, genome, main, model, read, tool, write
 from vep_support import OTHER
@@ -55,11 +56,22 @@ def directory():
     bases = genome()["c1"].upper()
     write(d, "promoters.fa", ">p1\n%s\n>p2\n%s\n" % (bases[:90], bases[90:211]))
     write(d, "seqs.fa", ">s1\n%s\n>s2\n%s\n" % (bases[:300], bases[200:523]))
+    small_tracks(d)
     tool("bcftools", "view", "-Ov", "-o", os.path.join(d, "in.vcf"), os.path.join(d, "cohort.bcf"))
     # A fine-tuned model with one label.
     os.symlink(model(labels=1, label_names="activity", problem_type="regression"), os.path.join(d, "fine-tuned"))
     env = environment()
     return d, env
+
+
+def small_tracks(d):
+    """tiny.fa with its tracks: P is 0.95 in the one gene that there is room for, and 0.05 elsewhere."""
+    bases = "CCATGGCCTAACC"
+    values = [0.05] * 2 + [0.95] * 9 + [0.05] * 2
+    prefix = tracks([("tiny", bases)], {"tiny": values}, {"tiny": [0.05] * len(bases)})
+    for strand in ("plus", "minus"):
+        shutil.copy("%s.%s.bw" % (prefix, strand), os.path.join(d, "tiny.%s.bw" % strand))
+    write(d, "tiny.fa", ">tiny\n%s\n" % bases)
 
 
 def human(d):

@@ -1,12 +1,15 @@
 """What somebody expects of a command line before reading a manual: help, names that are nearly right, and warnings where input
 is not what it seems."""
 
+import fcntl
 import os
 import pty
 import re
 import select
 import shlex
+import struct
 import subprocess
+import termios
 import threading
 import time
 
@@ -81,7 +84,7 @@ def empty_values_are_refused():
             words = [name, *(["-m", model()] if "--model" in own else []), source, "--"]
             for _, long in valued_options(ok(name, "--", "--help").text):
                 for given in ([long, ""], [long + "="]):
-                    expect_failure(carbon(*words, *given), "[E::%s] %s is empty: " % (name[1:], long))
+                    expect_failure(carbon(*words, *given), "[E::main_%s] %s is empty: " % (name, long))
     expect_failure(carbon("score", ""), "an argument is empty")
     expect_failure(carbon("score", "--", ""), "an argument is empty")
 
@@ -279,9 +282,10 @@ def progress_says_what_share_is_done():
     expect('"total":3' in vep(*options, zipped).err.replace(" ", ""), "no total from the index")
 
 
-def on_a_terminal(*args):
-    """What a terminal gets of both streams of a command."""
+def on_a_terminal(*args, columns=0):
+    """What a terminal gets of both streams of a command. With 0 columns it does not say how many it has."""
     near, far = pty.openpty()
+    fcntl.ioctl(far, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
     process = subprocess.Popen([CARBON, *args], stdin=subprocess.DEVNULL, stdout=far, stderr=far, env=ENV)
     os.close(far)
     seen = b""
@@ -305,6 +309,26 @@ def no_bar_breaks_the_results_on_a_terminal():
         shown = on_a_terminal(*args, *more)
         expect(bar not in shown and shown.count(b"\r\n") > 40, "%s: %r" % (more, shown[-400:]))
     expect(bar in on_a_terminal(*args, "-o", os.path.join(fresh(), "out.tsv")), "no bar where the results go to a file")
+
+
+@case
+def a_bar_shows_where_the_results_come_at_the_end():
+    shown = on_a_terminal("bench", "-m", model(), "-@", "1", "--tests", "score", "--rounds", "2")
+    expect(b"\r\033[K[bench] " in shown and b"score" in shown.split(b"\033[K")[-1], "the terminal of bench: %r" % shown[-400:])
+    records = fasta("".join(">%d\n%s\n" % (i, BASES * 8) for i in range(600)))
+    shown = on_a_terminal("+recovery", "-m", model(), "-@", "1", records)
+    expect(b"\r\033[K[+recovery] " in shown, "the terminal of +recovery: %r" % shown[-400:])
+
+
+@case
+def a_bar_keeps_to_one_line_of_a_narrow_terminal():
+    path = fasta("".join(">\xe4%d%s\n%s\n" % (i, "x" * 60, BASES * 20) for i in range(8000)))
+    args = ["score", "-m", model(), "-@", "1", "-o", os.path.join(fresh(), "out.tsv"), path]
+    for columns in (20, 60, 300):
+        drawn = [line for line in on_a_terminal(*args, columns=columns).split(b"\r\033[K") if line.startswith(b"[score] ")]
+        lengths = [len(line.decode()) for line in drawn]
+        expect(drawn and max(lengths) < columns, "bars of %r columns of %d: %r" % (lengths, columns, drawn[:1]))
+        expect(columns == 300 or max(lengths) == columns - 1, "more was cut off than needed: %r of %d" % (lengths, columns))
 
 
 @case

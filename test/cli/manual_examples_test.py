@@ -11,6 +11,7 @@ import re
 import shutil
 import sys
 
+from annotate_support import tracks
 from documentation_support import SOURCE, environment, need_server, run_block, write_fasta
 from harness import SHARED, Skip, bgzip, case, command, expect, expect_equal, fresh, genome, main, model, read, tool, write
 from vep_support import HEAD, OTHER
@@ -121,7 +122,27 @@ def adapter_with_head(d, name):
                    "base_model.model.model.layers.0.self_attn.q_proj.lora_B.weight": [32, 2]})
 
 
+def genome_with_tracks(d, name):
+    """A sequence with a gene, and tracks that say so."""
+    gene, around = "ATG" + "GCC" * 60 + "TAA", "CCT" * 40
+    bases = around + gene + around
+    values = [0.01] * len(around) + [0.99] * len(gene) + [0.01] * len(around)
+    prefix = tracks([("chr2", bases)], {"chr2": values}, {"chr2": [0.01] * len(bases)})
+    for strand in ("plus", "minus"):
+        shutil.copy("%s.%s.bw" % (prefix, strand), os.path.join(d, "genome.%s.bw" % strand))
+    write(d, name, ">chr2\n%s\n" % bases)
+
+
+def coding_regions(d, name):
+    text = "##gff-version 3\nchr2\tx\tCDS\t121\t306\t.\t+\t0\tID=c;Parent=t\n"
+    if name.endswith(".gz"):
+        os.rename(bgzip(write(fresh(), "x.gff3", text)), os.path.join(d, name))
+    else:
+        write(d, name, text)
+
+
 FILES = {
+    "genome.fa": genome_with_tracks, "genes.gff3": coding_regions, "refseq.gff3.gz": coding_regions,
     "GRCh38.fa": lambda d, name: write_fasta(os.path.join(d, name), [
         ("17", 1, BASES), ("chr5", TERT - 600, BASES), ("chr17", BRCA1, BASES), ("chr22", 1, BASES)]),
     "ref.fa": lambda d, name: write_fasta(os.path.join(d, name), [("chr1", 1, BASES[:2400]), ("chr2", 1, BASES[:2400])]),

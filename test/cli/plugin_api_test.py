@@ -63,7 +63,7 @@ def records_are_read_changed_and_dropped():
     expect("carbon_plugin" not in viewed.text, "--no-version leaves lines", viewed)
     chosen = run(directory, "+halve", "-t", "c2", scored, "--", "HALF")
     expect_equal(records(chosen.text), [line for line in found if line.startswith("c2\t")], "-t")
-    expect_failure(run(directory, "+halve", MINI, "--", "HALF"), "[E::halve] no scores in the input")
+    expect_failure(run(directory, "+halve", MINI, "--", "HALF"), "[E::halve]", "no scores")
     expect_failure(run(directory, "+halve", "-O", "t", scored, "--", "HALF"), "VCF or BCF")
 
 
@@ -208,7 +208,7 @@ def genotypes_are_read():
         expect(result.rc == 0, "expected rc 0", result)
         expect_equal(result.err.splitlines(), ["[W::genotypes] " + text for text in ["a", "b"] + [row[3] for row in rows]], "genotypes")
     many = SAMPLES + "c\t5\t.\tA\tC\t.\t.\t.\tGT\t0|1\t0|2\n"
-    expect_failure(run(directory, "+genotypes", write(fresh(), "in.vcf", many)), "c:5: the genotype of sample b names an allele")
+    expect_failure(run(directory, "+genotypes", write(fresh(), "in.vcf", many)), "c:5:", "sample b")
     bare = b"".join(b"\t".join(line.rstrip(b"\n").split(b"\t")[:8]) + b"\n" for line in read(MINI).splitlines())
     result = run(directory, "+genotypes", write(fresh(), "in.vcf", bare))
     expect(result.rc == 0, "a file without samples", result)
@@ -277,14 +277,14 @@ def records_are_written_in_any_order_and_new_ones_added():
     expect("\n##writer=hello\n" in text.text, "a line of the header", text)
     binary = run(directory, "+writer", "-O", "b", path)
     expect_equal(records(tool("bcftools", "view", "-", stdin=binary.out).text), wanted, "as BCF")
-    for how, words in (("early", ("writes a line, but no records",)), ("header", ("writes a line of the header after init",)),
-                       ("bad", ("the VCF of +writer", "line 1", "columns")), ("two", ("several lines in one call",)), ("both", ("a record and a line",)),
-                       ("neither", ("or neither",)), ("twice", ("a record that is not one of those",)), ("keep", ("does not return CARBON_LATER",))):
+    for how, words in (("early", ("a line", "no records")), ("header", ("header", "init")),
+                       ("bad", ("the VCF of +writer", "line 1", "columns")), ("two", ("several lines",)), ("both", ("record", "line")),
+                       ("neither", ("or neither",)), ("twice", ("a record that is not",)), ("keep", ("CARBON_LATER",))):
         d = fresh()
         expect_failure(run(directory, "+writer", "-o", os.path.join(d, "out.vcf"), path, "--", how), *words)
         expect_equal(os.listdir(d), [], "files after the failure, " + how)
     one = write(fresh(), "in.vcf", SAMPLES.replace("##contig", own + "##contig") + row % (10, 10, 10))
-    expect_failure(run(directory, "+writer", one), "has kept 1 record that it never wrote")
+    expect_failure(run(directory, "+writer", one), "+writer", "1 record")
     reader = compiled("reader", uses="CARBON_READS_RECORDS", process=WRITER, init="", finish="")
     expect_failure(run(reader, "+reader", path), "no records are being written")
 
@@ -499,8 +499,8 @@ def the_engine_scores_variants_by_every_recipe():
             wanted = {tag: value for tag, value in info.items() if tag.startswith("CARBON_") and tag != "CARBON_FLAG"}
             expect_equal({tag: info["MY_" + tag] for tag in wanted}, wanted, "values of " + line)
             expect_equal({tag: definitions["MY_" + tag] for tag in wanted}, {tag: definitions[tag] for tag in wanted}, "descriptions")
-    for settings, words in (("recipe=anchored horizon=6,6", "names a horizon twice"), ("recipe=anchored horizon=-6", "0 or more"),
-                            ("strand=4", "expected +, - or both"), ("recipe=anchored context=61", "a multiple of 6"),
+    for settings, words in (("recipe=anchored horizon=6,6", "a horizon twice"), ("recipe=anchored horizon=-6", "0 or more"),
+                            ("strand=4", "strand '4'"), ("recipe=anchored context=61", "a multiple of 6"),
                             ("recipe=anchored horizon=99999", "largest that fits"), ("recipe=best", "expected centered, next-token"),
                             ("horizon=6", "recipe anchored"), ("windows=6", "no setting"), ("window", "a number of bases"),
                             ("recipe=anchored,next-token context=60", "something else")):

@@ -425,19 +425,19 @@ def every_bound_that_is_not_met_has_its_line():
 
 
 for words, message in (([], "--tags is missing"), (["--tags", "A"], "two different tags"), (["--tags", "A,A"], "two different tags"),
-                       (["--tags", "A,B,R"], "expected two INFO tags"), (["--tags", "A,"], "expected two INFO tags"),
-                       (["--tags", "A,NOPE"], "no INFO tag NOPE"), (["--tags", "W,A"], "no INFO tag W that is a number"),
-                       (["--tags", "A,B", "--label", "NOPE"], "no INFO tag NOPE"), (["--tags", "A,B", "--label", "W"], "is text"),
-                       (["--tags", "A,B", "--negate"], "--negate is of use only with --label"),
+                       (["--tags", "A,B,R"], "two INFO tags"), (["--tags", "A,"], "two INFO tags"),
+                       (["--tags", "A,NOPE"], "tag NOPE"), (["--tags", "W,A"], "tag W"),
+                       (["--tags", "A,B", "--label", "NOPE"], "tag NOPE"), (["--tags", "A,B", "--label", "W"], "is text"),
+                       (["--tags", "A,B", "--negate"], "--negate"),
                        (["--tags", "A,B", "--max-auroc-loss", "0"], "--max-auroc-loss needs --label"),
-                       (["--tags", "A,B", "--by", "NOPE"], "--by NOPE"), (["--tags", "A,B", "--by", "INFO/NOPE"], "no INFO tag NOPE"),
+                       (["--tags", "A,B", "--by", "NOPE"], "--by NOPE"), (["--tags", "A,B", "--by", "none"], "tag none"), (["--tags", "A,B", "--by", "INFO/NOPE"], "tag NOPE"),
                        (["--tags", "A,B", "--min-spearman", "2"], "from -1 to 1"), (["--tags", "A,B", "--max-diff", "-1"], "at least 0"),
-                       (["--tags", "A,B", "--min-pearson", "nan"], "expected a number"), (["--tags", "A,B", "--min-n", "0"], "at least 1"),
-                       (["--tags", "A,B", "--nonsense"], "'--nonsense' is no option"), (["--tags"], "lacks its value")):
+                       (["--tags", "A,B", "--min-pearson", "nan"], "from -1 to 1"), (["--tags", "A,B", "--min-n", "0"], "from 1 to"),
+                       (["--tags", "A,B", "--nonsense"], "'--nonsense'"), (["--tags"], "--tags needs a value")):
     @case(name="refused: -- " + " ".join(words))
     def refused(words=words, message=message):
         path, out = snvs([(1, 2, 0), (2, 1, 1)]), os.path.join(fresh(), "out")
-        expect_failure(carbon("+concord", "-o", out, path, "--", *words), "[E::concord] ", message)
+        expect_failure(carbon("+concord", "-o", out, path, "--", *words), ("[E::concord] ", "[E::main_+concord] "), message)
         expect(not os.path.exists(out), "an output file appeared")
 
 
@@ -464,7 +464,7 @@ def files_that_cannot_be_compared():
     fails(path, bad, tags="A,V", words=(bad + ": c:10: V has 2 values",))
     fails(vcf([("c", 10, "A", "C", "A=inf;B=1")]), words=("c:10: A is infinite",))
     fails(path, vcf([("c", 10, "A", "C,G", "B=1,2,3")]), words=("c:10: 3 values of B for 2 alternative alleles",))
-    expect_failure(carbon("+concord", snvs([(1, 2), (2, 1)]), "--", "--tags", "A,B", "--label", "L"), "no allele with both scores has a label: of 2")
+    expect_failure(carbon("+concord", snvs([(1, 2), (2, 1)]), "--", "--tags", "A,B", "--label", "L"), "has a label", "of 2")
 
 
 @case
@@ -487,8 +487,8 @@ def the_scores_of_the_files():
 @case
 def words_that_no_allele_has():
     path = vcf([("c", 10 + i, "A", "C", "A=%d;B=%d;W=%s" % (i, i, "good" if i % 2 else "bad")) for i in range(6)])
-    expect_failure(carbon("+concord", path, "--", "--tags", "A,B", "--label", "W=badd/good"), "no allele has the value badd of W",
-                   "its values are 3 bad, 3 good")
+    expect_failure(carbon("+concord", path, "--", "--tags", "A,B", "--label", "W=badd/good"), "value badd of W",
+                   "3 bad, 3 good")
 
 
 if __name__ == "__main__":

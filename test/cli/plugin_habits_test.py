@@ -38,7 +38,7 @@ def an_option_of_both_needs_the_dashes():
     expect_failure(carbon("+gene-summary", data("mini.vcf"), "--regions-file", bed), "'carbon +gene-summary input -- --regions-file'", "-R")
     expect_failure(carbon("+gene-summary", "--regions-file=" + bed, data("mini.vcf")), "it comes after --")
     expect_failure(carbon("+gene-summary", "-R", bed, data("mini.vcf")), "'carbon +gene-summary input -- -R'")
-    expect_failure(carbon("+mutagenesis", "-m", model(), "-f", data("mini.fa")), "-f is an option of the plugin: it comes after --")
+    expect_failure(carbon("+mutagenesis", "-m", model(), "-f", data("mini.fa")), "-f is", "after --")
     # With the dashes it is carbon's, which needs an index.
     expect_failure(carbon("+gene-summary", "--regions", "c1", data("mini.vcf"), "--"), "index")
 

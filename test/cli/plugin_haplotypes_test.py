@@ -182,7 +182,7 @@ def distances():
     padded = (8, BASES[7:11], BASES[7:10] + "T", "0|1")
     expect_equal([g[3] for g in added([padded, snv(9, "0|1")], "--distance", "1")[0]], ["9:T>A|8:ATCG>ATCT"], "sorted by what they change")
     for wrong in ("-1", "1001", "x", "1.5"):
-        expect_failure(carbon("+haplotypes", vcf({"c": BASES}, [], ["S"]), "--", "-f", reference({"c": BASES}), "--distance=" + wrong), "from 0 to 1000")
+        expect_failure(carbon("+haplotypes", vcf({"c": BASES}, [], ["S"]), "--", "-f", reference({"c": BASES}), "--distance=" + wrong), "--distance", "1000", "'%s'" % wrong)
 
 
 @case
@@ -446,16 +446,16 @@ def compare_needs_six_phases():
             ("no phases", text.replace("Phases=6,", ""), (sentence, "Phases=nothing")),
             ("two lines", text.replace(line, line + line.replace("Phases=6", "Phases=1")), (sentence, "Phases=1")),
             ("another tag", text.replace("<ID=CARBON_LLR,Model", "<ID=X_LLR,Model"), (sentence,)),
-            ("no groups", re.sub("##INFO=<ID=CARBON_PARTS.*\n", "", text).replace("CARBON_PARTS", "OTHER"), ("no INFO tag CARBON_PARTS", "+haplotypes")),
-            ("no score", re.sub("##INFO=<ID=CARBON_LLR.*\n", "", text), ("no INFO tag CARBON_LLR", "vep --phases 6")),
-            ("damaged parts", text.replace("CARBON_PARTS=", "CARBON_PARTS=x"), ("CARBON_PARTS is not a list", "damaged")),
+            ("no groups", re.sub("##INFO=<ID=CARBON_PARTS.*\n", "", text).replace("CARBON_PARTS", "OTHER"), ("CARBON_PARTS", "+haplotypes")),
+            ("no score", re.sub("##INFO=<ID=CARBON_LLR.*\n", "", text), ("CARBON_LLR", "vep --phases 6")),
+            ("damaged parts", text.replace("CARBON_PARTS=", "CARBON_PARTS=x"), ("CARBON_PARTS", "damaged")),
             ("a type", text.replace("CARBON_PARTS,Number=1,Type=String", "CARBON_PARTS,Number=1,Type=Integer").replace("CARBON_PARTS=", "X="), ("another type",))):
         d = fresh()
         result = carbon("+haplotypes", "-o", os.path.join(d, "out.vcf"), write(fresh(), "in.vcf", changed_text), "--", "--compare")
         expect_failure(result, *words)
         expect_equal(os.listdir(d), [], "files after the failure, " + name)
     for option in (("-f", fasta), ("--samples", "S"), ("--distance", "5")):
-        expect_failure(carbon("+haplotypes", scored, "--", "--compare", *option), "of no use with --compare")
+        expect_failure(carbon("+haplotypes", scored, "--", "--compare", *option), option[0].replace("-f", "--fasta-ref"), "--compare")
 
 
 # ---- input that is not as expected
@@ -482,9 +482,9 @@ def unsorted_input_is_refused():
 @case
 def the_reference_must_be_that_of_the_file():
     fasta = reference({"c": BASES})
-    for row, words in ((("c", 12, "G", ["C"], [("0|1", None)]), ("c:12: REF differs", "has A at c:12")),
+    for row, words in ((("c", 12, "G", ["C"], [("0|1", None)]), ("c:12: REF", "A at")),
                        (("d", 12, "A", ["C"], [("0|1", None)]), ("d:12", "no contig d")),
-                       (("c", len(BASES), base(len(BASES)) + "A", ["C"], [("0|1", None)]), ("beyond the end of contig c",)),
+                       (("c", len(BASES), base(len(BASES)) + "A", ["C"], [("0|1", None)]), ("c:%d" % len(BASES), "beyond the end")),
                        (("c", 0, "N", ["A"], [("0|1", None)]), ("c:0", "beyond the end"))):
         path = vcf({"c": BASES, "d": BASES}, [row], ["S"])
         expect_failure(carbon("+haplotypes", path, "--", "-f", fasta), "[E::haplotypes] ", *words)
@@ -507,7 +507,7 @@ def groups_of_an_earlier_run_are_refused():
     path, fasta = vcf({"c": BASES}, [("c", 10, base(10), ["G"], [("0|1", None)]), ("c", 12, base(12), ["C"], [("0|1", None)])], ["S"]), reference({"c": BASES})
     first = haplotypes(path, fasta)
     again = carbon("+haplotypes", "-", "--", "-f", fasta, stdin=first.out)
-    expect_failure(again, "c:10: the input has groups of an earlier run", "bcftools view -e")
+    expect_failure(again, "c:10: ", "bcftools view -e")
     without = tool("bcftools", "view", "-e", 'CARBON_PARTS!="."', "-", stdin=first.out)
     expect_equal(records(haplotypes("-", fasta, stdin=without.out).text), records(first.text), "made anew")
 
@@ -537,7 +537,7 @@ def hostile_genotypes():
     result = carbon("+haplotypes", write(fresh(), "in.vcf", plain.replace("GT,Number=1,Type=String", "GT,Number=1,Type=Integer")), "--", "-f", fasta)
     expect(result.rc == 1 and "c:10" in result.err, "GT of type Integer", result)
     result = carbon("+haplotypes", write(fresh(), "in.vcf", plain.replace("0|1:4", "0|7:4")), "--", "-f", fasta)
-    expect_failure(result, "c:10", "sample S names an allele that the record does not have")
+    expect_failure(result, "c:10", "sample S")
     without = ok("+haplotypes", write(fresh(), "in.vcf", plain.replace("GT:PS\t0|1:4", "PS\t4")), "--", "-f", fasta)
     expect("no record has genotypes (FORMAT GT)" in without.err, "a warning", without)
     for other in ("PGT:PID\t0|1:4", "GT:PGT:PID\t0/1:0|1:4", "GT:PSL\t0/1:x"):
@@ -569,7 +569,7 @@ def a_phase_before_the_first_allele():
     result = carbon("+haplotypes", write(fresh(), "in.vcf", text.replace("VCFv4.2", "VCFv4.4")), "--", "-f", fasta)
     version = tuple(int(n) for n in re.search(r"htslib (\d+)\.(\d+)", ok("--version").text).groups())
     if version < (1, 22):
-        expect_failure(result, "a genotype begins with | or /")
+        expect_failure(result, "genotype", "| or /")
     else:
         expect_equal([line for line in records(result.text) if "CARBON_PARTS" in line], [], "a genotype that is not wholly phased")
     plain = text.replace("/0|1", "0|1").replace("|0|1", "0|1").replace("VCFv4.2", "VCFv4.4")

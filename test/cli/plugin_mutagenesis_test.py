@@ -211,14 +211,14 @@ def refusals():
     for args, words in (((), "--regions"), (("--regions", "nope"), "nope"), (("--regions", "c1", "--window", "13"), "even"),
                         (("--regions", "c1:5-9", "--window", "60000"), "largest that fits"),
                         (("--regions", "c1", "--recipe", "next-token", "--type", "indel"), "--type snv"),
-                        (("--regions", "c1", "--type", "deletions"), "snv|indel"),
+                        (("--regions", "c1", "--type", "deletions"), "snv or indel"),
                         (("--regions", "c1", "--horizon", "96"), "recipe anchored"),
                         (("--regions", "c1", "--horizon", "96", "--recipe", "next-token"), "recipe anchored"),
                         *(((*anchored, "--horizon", text), "horizon '" + text) for text in ("x", "-1", "96,", ",96", "96,,5", "5.5", "9 6")),
                         ((*anchored, "--horizon", "96,768,96"), "names a horizon twice"),
                         ((*anchored, "--horizon", "96,768", "--matrix", out), "one --horizon"),
                         ((*anchored, "--horizon", "16375"), "16374"), ((*anchored, "--context", "61"), "a multiple of 6"),
-                        ((*anchored, "--context", "12288"), "largest that fits"), ((*anchored, "--context", "0"), "a context of 0 bp"), ((*anchored, "--strand", "x"), "+, - or both"),
+                        ((*anchored, "--context", "12288"), "largest that fits"), ((*anchored, "--context", "0"), "context of 0"), ((*anchored, "--strand", "x"), "strand 'x'"),
                         (("--regions", "c1", "--recipe", "best"), "expected centered, next-token")):
         expect_failure(carbon("+mutagenesis", "-m", model(), "-o", out, "--", "-f", fasta, *args), words)
         expect(not os.path.exists(out), "an output appeared")

@@ -198,13 +198,13 @@ def refusals():
     unknown = write(fresh(), "u.tsv", "prompt\tvalue\nNNNNNN\tACGTAC\n")
     ragged = write(fresh(), "r.tsv", "prompt\tvalue\tnegative\nACGTACG\tACGTAC\tCCCCCC\n")
     foreign = write(fresh(), "f.tsv", "prompt\tvalue\tnegative_sequence\nACGTAC\tACGTAC\tCCCCCCCCCCCC\n")
-    for given, args, words in ((path, ("--context", "4000"), "a smaller --context"), (path, ("--context", "20"), "--context 20"),
+    for given, args, words in ((path, ("--context", "4000"), "a smaller --context"), (path, ("--context", "20"), "--context: expected a number from 82"),
                                (path, ("--depths", "0.5,2"), "from 0 to 1"), (path, ("--task", "neardup_d3"), "neardup_d4"),
                                (table, ("--task", "given"), "no column value"), (unknown, ("--task", "given"), "u.tsv:2"),
                                (plain, ("--task", "given", "--likelihood"), "negative_sequence"),
                                (ragged, ("--task", "given", "--likelihood"), "r.tsv:2"),
                                (foreign, ("--task", "given"), "f.tsv:2")):
-        expect_failure(carbon("+niah", "-m", model(), "-o", out, given, "--", *args), "[E::niah]", words)
+        expect_failure(carbon("+niah", "-m", model(), "-o", out, given, "--", *args), ("[E::niah]", "[E::main_+niah]"), words)
         expect(not os.path.exists(out), "an output appeared")
     long = fasta(haystack(runs=(4000,)))
     expect_failure(carbon("+niah", "-m", model(max_positions=256), long, "--", "--context", "400", "--rows", "1"), "context of 256 tokens")

@@ -98,9 +98,9 @@ def refusals():
     out = os.path.join(fresh(), "out")
     for given, args, words in ((path, ("--context", "100"), "multiple of 6"), (path, ("--group", "type"), "--task given"), (tiny, (), "too short"), (unknown, ("--task", "given", "--context", "6"), "u.tsv:2"),
                                (missing, ("--task", "given"), "no column label"), (short, ("--task", "given"), "s.tsv:2"),
-                               (short, ("--task", "given", "--group", "type"), "no column type"), (path, ("--length", "0"), "at least 1")):
+                               (short, ("--task", "given", "--group", "type"), "no column type"), (path, ("--length", "0"), "from 1 to 100000")):
         result = carbon("+recovery", "-m", model(), "-o", out, given, "--", *args)
-        expect_failure(result, "[E::recovery]", (words, "from 1 to"))
+        expect_failure(result, ("[E::recovery]", "[E::main_+recovery]"), words)
         expect(not os.path.exists(out), "an output appeared")
 
 

@@ -93,6 +93,56 @@ def without_model_there_are_no_model_options():
     expect("--model" not in run(directory, "+theirs", "--help").text, "--model is offered")
 
 
+# ---- options that a plugin declares
+
+OPTIONS = """static const carbon_option options[] = {
+  {"distance", "BP", "between two", "1", "1000", CARBON_VALUE_WHOLE, 'd', 0}, {"share", "SHARE", "of all", "0", "1", CARBON_VALUE_REAL, 0, 0},
+  {"kind", "near|far", "of which kind", NULL, NULL, CARBON_VALUE_WORD, 0, 0}, {"name", "TEXT", "of a part", NULL, NULL, CARBON_VALUE_TEXT, 'n', 1},
+  {"count", NULL, "count them", NULL, NULL, CARBON_VALUE_TEXT, 'c', 0}, {NULL, NULL, NULL, NULL, NULL, 0, 0, 0}};
+static int said_count; static char **said;
+"""
+
+
+def declared(name, options=OPTIONS, table="options"):
+    """A plugin that declares options, and prints what init is given of them."""
+    manifest = PARTS["manifest"].replace("static const carbon_plugin plugin = {", "static const carbon_declared_plugin plugin = {{").replace(
+        "};", "}, %s};" % table)
+    return compiled(name, uses="CARBON_DECLARES_OPTIONS", before=options, manifest=manifest,
+                    usage='static const char *usage(void) { return "Examples:\\n"; }',
+                    init=PARTS["init"].replace("(void)argc; (void)argv;", "said_count = argc; said = argv;"),
+                    finish="static int finish(carbon_run *run, void *state) { carbon_output *out; int i; (void)state;"
+                           " out = run->api->output_open(run, NULL); if (!out) return CARBON_ERROR;"
+                           " for (i = 1; i < said_count; ++i) if (run->api->output_write(run, out, said[i], strlen(said[i])) ||"
+                           ' run->api->output_write(run, out, " ", 1)) return CARBON_ERROR; return CARBON_OK; }',
+                    entry=PARTS["entry"].replace("&plugin", "&plugin.plugin"))
+
+
+@case
+def declared_options_are_read_as_those_of_commands():
+    directory = declared("tells")
+    for words, wanted in (((), ""), (("--dist", "7", "-c"), "--distance=7 --count "), (("-d7", "-nx", "--name=-y", "-n", "a=b"), "--distance=7 --name=x --name=-y --name=a=b "),
+                          (("--share", "+0.5", "--kind=far"), "--share=0.5 --kind=far "), (("--distance", "+010"), "--distance=10 ")):
+        expect_equal(run(directory, "+tells", "--", *words).text, wanted, " ".join(words))
+    for words, message in ((("--distance", "0"), "--distance: expected a number from 1 to 1000, not '0'"), (("--distance=1.5",), "'1.5'"), (("--share", "2"), "from 0 to 1"),
+                           (("--share", "nan"), "'nan'"), (("--kind", "farther"), "near or far"), (("--nothing",), "unrecognized option '--nothing'"),
+                           (("--kind",), "--kind needs a value: near|far"), (("--name=",), "--name is empty"), (("word",), "word"),
+                           (("-x",), "'-x'"), (("--kind", "far", "--kind", "near"), "--kind")):
+        expect_failure(run(directory, "+tells", "--", *words), "[E::main_+tells] ", message, "carbon +tells --help")
+    expect_failure(run(directory, "+tells", "--kind", "far"), "--kind is an option of the plugin", "'carbon +tells input -- --kind'")
+    expect_failure(run(directory, "+tells", "-c"), "-c is an option of the plugin")
+    text = run(directory, "+tells", "--help").text
+    expect("  -d,--distance BP              between two\n" in text and "  --kind near|far " in text and text.endswith("count them\n\nExamples:\n"), text)
+
+
+@case
+def options_that_cannot_be_are_refused():
+    for change, words in ((('"share"', '"distance"'), "--distance"), (('"share"', '"Share"'), "--Share"), (('"share"', '"s"'), "--s"), (('"share"', '"help"'), "--help"),
+                          (("'n'", "'d'"), "--name"), (("'n'", "'h'"), "--name"), (("'n'", "'-'"), "--name"), (('"of a part"', "NULL"), "--name"),
+                          (('"1000"', '"many"'), "--distance")):
+        refused(declared("wrong", OPTIONS.replace(*change)), "wrong", "declares the option " + words)
+    refused(declared("null", OPTIONS.partition("};\n")[2], "NULL"), "null", "`options` is null")
+
+
 # ---- bad plugins
 
 

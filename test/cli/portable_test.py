@@ -271,7 +271,7 @@ def cublaslt_of_the_host():
     """CARBON_CUDA_LIBRARY=1 has it looked for before a driver, so that no GPU is needed."""
     program, major = with_cuda()
     file, asked = "libcublasLt.so." + major, {"CARBON_CUDA_LIBRARY": "1"}
-    functions = re.findall(rb'"(cublasLt[A-Z]\w+)"', read(os.path.join(SOURCE, "kernels", "cuda", "cublaslt_library.cpp")))
+    functions = re.findall(rb'"(cublasLt[A-Z]\w+)"', read(os.path.join(SOURCE, "kernels", "cuda", "cublaslt.cpp")))
     expect(len(functions) > 10, "functions of cuBLASLt in the source")
 
     def made_up(lacks=b"", version=int(major) * 10000 + 100):

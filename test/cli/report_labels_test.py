@@ -280,7 +280,8 @@ def intervals_and_bands_are_of_the_samples_of_auroc():
 
 def json_of_auroc(path, arguments):
     out = os.path.join(fresh(), "auroc.json")
-    ok("+auroc", path, "--", "--score", "S", *arguments, "--json", out)
+    score = () if "--score" in arguments else ("--score", "S")
+    ok("+auroc", path, "--", *score, *arguments, "--json", out)
     return json.loads(read(out))["metrics"]
 
 

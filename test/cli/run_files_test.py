@@ -46,6 +46,7 @@ def workplace():
     write(d, "places.txt", "c1\t1\t400\n")
     write(d, "genes.bed", "c1\t50\t130\tfirst\n")
     write(d, "genes.gff3", "##gff-version 3\nc1\tx\tgene\t50\t130\t.\t+\t.\tID=g1\nc1\tx\texon\t50\t130\t.\t+\t.\tParent=g1\n")
+    write(d, "coding.gff3", "##gff-version 3\nc1\tx\tCDS\t50\t130\t.\t+\t0\tID=c1;Parent=t1\n")
     write(d, "names.map", "c1 c1\n")
     write(d, "ids.jsonl", '"<dna>ACGTAC</dna>"\n')
     write(d, "allowed.fa", ">all\nNNNNNN\n")
@@ -64,6 +65,7 @@ RUNS = {
     "score": (MODEL + " -R {places.txt} {ref.fa}", "-o"),
     "embed": (MODEL + " -R {places.txt} {ref.fa}", "-o"),
     "predict": (MODEL + " -R {places.txt} {ref.fa}", "-o"),
+    "annotate": ("--from-tracks t {ref.fa}", "-o --proteins --cds"),
     "generate": (MODEL + " -l 6 --constraint-file {allowed.fa} {ref.fa}", "-o"),
     "serve": (MODEL + " -f {ref.fa} --api-key {keys.txt}", "--port-file"),
     "mcp": (MODEL + " -f {ref.fa}", ""),
@@ -76,6 +78,7 @@ RUNS = {
     "+combine": ("-T {places.txt} {scored.vcf} -- --scores CARBON_LLR", "-o"),
     "+concord": ("-T {places.txt} {scored.vcf} {other.vcf} -- --tags CARBON_LLR --bootstrap 0", "-o --json"),
     "+gene-summary": ("{scored.vcf} -- -R {genes.bed} --tag CARBON_LLR", "-o --json"),
+    "+genes": ("{coding.gff3} -- --truth {genes.gff3}", "-o --json"),
     "+haplotypes": ("{phased.vcf} -- -f {ref.fa} --samples {samples.txt}", "-o"),
     "+mutagenesis": (MODEL + " -- -f {ref.fa} --window 96 -R {places.txt}", "-o --matrix"),
     "+rank": ("{scored.vcf} -- --background {h.hist}", "-o"),

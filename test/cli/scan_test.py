@@ -310,6 +310,10 @@ def a_dry_run_says_what_it_would_take():
     # Two strands of one window and of 60 bases: ten tokens each.
     result = ok("scan", "-m", model(**SHORT), "-f", fasta, "--context", 24, "--dry-run", "-r", "window")
     expect("60 bases in 2 windows with 20 tokens" in result.text, "the cost of a window", result)
+    # A run says it only if it is asked to: what it says otherwise is one line.
+    run = ("scan", "-m", model(**SHORT), "-f", fasta, "--context", 24, "-r", "window")
+    expect_equal(ok(*run).err, "[M::scan] 60 of 60 bases have values\n", "what a run says")
+    expect(all(line in ok(*run, "-v", "4").err for line in result.lines()), "with -v 4")
 
 
 # ---- what cannot be done -------------------------------------------------------------------------------------------

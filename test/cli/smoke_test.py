@@ -6,6 +6,7 @@ The other files test what each command promises. This one shows in seconds that 
 import json
 import os
 
+from annotate_support import tracks
 from harness import (carbon, case, expect, expect_equal, expect_failure, fresh, info_of, main, model, ok, parse_fasta,
                      records, to_fasta, write)
 from serve_support import Server
@@ -88,6 +89,15 @@ def predict():
     expect_equal([(line.split("\t")[0], len(line.split("\t"))) for line in table], [(name, 3) for name in GENOME], "two labels")
 
 
+@run("annotate")
+def annotate():
+    bases = "CC" * 20 + "ATG" + "GCC" * 30 + "TAA" + "CC" * 20
+    genome, values = [("c", bases)], [0.01] * 40 + [0.99] * 96 + [0.01] * 40
+    prefix = tracks(genome, {"c": values}, {"c": [0.01] * len(bases)})
+    found = records(ok("annotate", "--from-tracks", prefix, write(fresh(), "in.fa", to_fasta(genome))).text)
+    expect_equal([line.split("\t")[2:5] for line in found[:1]], [["gene", "41", "136"]], "the gene")
+
+
 @run("generate")
 def generate():
     made = parse_fasta(ok("generate", "-m", model(), "-l", 20, "-n", 2, "--seed", 1, reference()).text)
@@ -162,6 +172,13 @@ def gene_summary():
     regions = write(fresh(), "genes.bed", "c1\t50\t130\tfirst\nc1\t200\t300\tsecond\n")
     out = ok("+gene-summary", scored(), "--", "-R", regions).text
     expect("first" in out and "second" in out, "a line for each region")
+
+
+@run("+genes")
+def genes():
+    line = "c1\tx\tCDS\t11\t40\t.\t+\t0\tID=c;Parent=t\n"
+    out = ok("+genes", write(fresh(), "a.gff3", line), "--", "--truth", write(fresh(), "b.gff3", line)).text
+    expect("genes\t1\t1\t1\t" in out, "an equal gene")
 
 
 @run("+haplotypes")

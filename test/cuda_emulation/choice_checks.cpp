@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "kernels/cuda/device.hpp"
+#include "kernels/cuda/matmul.hpp"
 #include "kernels/cuda/selftest.hpp"
-#include "kernels/cuda/weight.hpp"
 #include "test/cuda_emulation/matmul.hpp"
 #include "test/gpu/check.hpp"
 

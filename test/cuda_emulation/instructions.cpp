@@ -38,11 +38,6 @@ float exp2_approximate(float x) {
   return result < 0x1p-126f ? 0.0f : result;
 }
 
-void load_words(uint32_t out[4], const void* from) {
-  emulation::read_shared(from, 16, 16);
-  std::memcpy(out, from, 16);
-}
-
 void exchange_xor(void* value, size_t bytes, int mask) {
   emulation::Operands mine{};
   std::memcpy(mine.word, value, bytes);

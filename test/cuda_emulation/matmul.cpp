@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "kernels/cuda/status.hpp"
+#include "kernels/cuda/stream.hpp"
 
 namespace carbon::cuda {
 namespace {

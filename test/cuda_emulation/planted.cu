@@ -75,8 +75,7 @@ __global__ void copy_seen_by_its_thread_only(Words w) {
   cuda::begin_kernel();
   const unsigned char* const shared = copy_to_each(w);
   if (w.wrong == 0) __syncthreads();
-  uint32_t words[4];
-  cuda::load_words(words, shared + next_thread() * 16);
+  emulation::read_shared(shared + next_thread() * 16, 16, 16);
 }
 
 /// The lane after this one, and that of the next warp.
@@ -89,8 +88,7 @@ __global__ void copy_not_seen_by_its_warp(Words w) {
   cuda::begin_kernel();
   const unsigned char* const shared = copy_to_each(w);
   if (w.wrong == 0) cuda::sync_warp();
-  uint32_t words[4];
-  cuda::load_words(words, shared + next_lane(0) * 16);
+  emulation::read_shared(shared + next_lane(0) * 16, 16, 16);
 }
 
 // Only the lanes of a warp meet.
@@ -120,8 +118,7 @@ __global__ void read_while_copied(Words w) {
   cuda::copy_async(mine, w.words, true);
   cuda::copy_async_commit();
   if (w.wrong == 0) cuda::copy_async_wait<0>();
-  uint32_t words[4];
-  cuda::load_words(words, mine);
+  emulation::read_shared(mine, 16, 16);
   cuda::copy_async_wait<0>();
 }
 

@@ -1,6 +1,7 @@
 // The settings of a model: config.json, and dna_config.json or the tokenizer files of a GENERator or of a
 // MarinDNA.
 #include "src/model/config.hpp"
+#include "src/model/digest.hpp"
 
 #include <algorithm>
 #include <cmath>

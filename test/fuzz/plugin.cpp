@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "src/cli/commands.hpp"
 #include "src/plugin/host.hpp"
 #include "src/plugin/loader.hpp"
 #include "test/fuzz/harness.hpp"
@@ -86,8 +87,11 @@ void run(std::string_view input, const Folder& folder) {
 
   PluginRunOptions options;
   options.name = words[0];
-  words.erase(words.begin());
-  for (std::string& word : words) options.arguments.emplace_back(word.c_str());  // an argument has no NUL
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());  // an argument ends at its NUL
+  PluginOptions theirs(*plugin, options.name);
+  if (!theirs.read(static_cast<int>(argv.size()), argv.data())) return;
+  options.arguments = theirs.words;
   options.inputs = {folder.file(plugin->uses & CARBON_READS_RECORDS ? "in.vcf" : "in.fa")};
   options.output = folder.file("out");
   options.model.model = folder.file("no-model");

@@ -540,10 +540,35 @@ def library_seeds():
         yield verb + "-freed", operations[:3] + b"\xff\x04\x01\n\n" + b"\n".join(texts)
 
 
+def bigwig(blocks, compressed=True):
+    """A bigWig of the contigs c1 and c2 of the harness; `blocks` are (contig, begin, end, kind, step, span, items, count)."""
+    contigs = struct.pack("<IIIIQQ", 0x78CA8C91, 2, 2, 8, 2, 0) + struct.pack("<BBH", 1, 0, 2)
+    contigs += b"c1" + struct.pack("<II", 0, 120) + b"c2" + struct.pack("<II", 1, 60)
+    at, data, items = 64 + len(contigs) + 8, b"", b""
+    for contig, begin, end, kind, step, span, values, count in blocks:
+        block = struct.pack("<IIIIIBBH", contig, begin, end, step, span, kind, 0, count) + values
+        block = zlib.compress(block) if compressed else block
+        items += struct.pack("<IIIIQQ", contig, begin, contig, end, at + len(data), len(block))
+        data += block
+    index = at + len(data)
+    tree = struct.pack("<IIQIIIIQII", 0x2468ACE0, 256, len(blocks), 0, 0, 1, 60, index, 1, 0) + struct.pack("<BBH", 1, 0, len(blocks))
+    head = struct.pack("<IHHQQQHHQQIQ", 0x888FFC26, 4, 0, 64, at - 8, index, 0, 0, 0, 0, 1024 if compressed else 0, 0)
+    return head + contigs + struct.pack("<Q", len(blocks)) + data + tree + items
+
+
+def tracks_seeds():
+    fixed = (0, 0, 30, 3, 1, 1, struct.pack("<30f", *[0.875] * 15, *[0.125] * 15), 30)
+    variable = (0, 40, 60, 2, 0, 4, struct.pack("<IfIf", 40, 0.75, 50, 1.0), 2)
+    bedgraph = (1, 2, 40, 1, 0, 0, struct.pack("<IIfIIf", 2, 20, 0.5, 20, 40, 0.9375), 2)
+    yield "kinds", bigwig([fixed, variable, bedgraph])
+    yield "plain", bigwig([fixed, variable, bedgraph], False)
+    yield "one", bigwig([bedgraph])
+
+
 SEEDS = {"api": api_seeds, "bpe": bpe_seeds, "checkpoint": checkpoint_seeds, "config": config_seeds, "fai": fai_seeds,
          "fasta": fasta_seeds, "gff3": gff3_seeds, "gguf": gguf_seeds, "http": http_seeds, "label_scale": label_scale_seeds, "library": library_seeds,
          "lora": lora_seeds, "plugin": plugin_seeds, "regions": regions_seeds, "report": report_seeds, "safetensors": safetensors_seeds,
-         "scan_state": scan_state_seeds, "score_cache": score_cache_seeds, "tags": tags_seeds, "vcf": vcf_seeds,
+         "scan_state": scan_state_seeds, "score_cache": score_cache_seeds, "tags": tags_seeds, "tracks": tracks_seeds, "vcf": vcf_seeds,
          "vcf_index": index_seeds, "vcf_jump": jump_seeds, "vep_journal": vep_journal_seeds}
 
 

@@ -5,10 +5,10 @@
 //
 // --small: in the sizes of emulation, for tools that slow the GPU down as much.
 // Exit status 0 when all is well, 1 when a check failed or a switch of the environment
-// (kernels/cuda/switches.hpp) has a wrong value, 77 without a GPU that it can run on.
+// (kernels/cuda/stream.hpp) has a wrong value, 77 without a GPU that it can run on.
 #include <cstdlib>
 
-#include "kernels/cuda/switches.hpp"
+#include "kernels/cuda/stream.hpp"
 #include "test/gpu/check.hpp"
 
 namespace {

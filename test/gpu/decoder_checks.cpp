@@ -3,7 +3,7 @@
 #include <array>
 #include <optional>
 
-#include "kernels/cuda/switches.hpp"
+#include "kernels/cuda/stream.hpp"
 #include "test/gpu/model.hpp"
 #include "test/reference/llama.hpp"
 

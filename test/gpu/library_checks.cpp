@@ -8,7 +8,6 @@
 #include "kernels/cuda/device.hpp"
 #include "kernels/cuda/matmul.hpp"
 #include "kernels/cuda/mma_plan.hpp"
-#include "kernels/cuda/row_padding.hpp"
 #include "kernels/cuda/selftest.hpp"
 #include "src/model/synthetic.hpp"
 #include "test/gpu/check.hpp"
@@ -97,7 +96,7 @@ void report(const Library& library, const std::vector<Product>& products) {
 }
 
 /// Operands of products with one weight, and the results of the whole. What the sums leave is their rounding
-/// (kernels/cuda/matmul_test.cpp says why), so that another order of sums is seen also in bf16.
+/// (kernels/cuda/selftest.cpp says why), so that another order of sums is seen also in bf16.
 class Sweep {
  public:
   Sweep(std::shared_ptr<const cuda::Device> device, cuda::Matmul& matmul, size_t rows, const Product& product,

@@ -4,9 +4,9 @@
 
 #include "kernels/cuda/device.hpp"
 #include "kernels/cuda/kernels.hpp"
+#include "kernels/cuda/matmul.hpp"
 #include "kernels/cuda/selftest.hpp"
-#include "kernels/cuda/status.hpp"
-#include "kernels/cuda/weight.hpp"
+#include "kernels/cuda/stream.hpp"
 #include "test/gpu/check.hpp"
 
 namespace carbon::gpu_test {

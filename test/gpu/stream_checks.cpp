@@ -6,7 +6,6 @@
 
 #include "kernels/cuda/device.hpp"
 #include "kernels/cuda/kernels.hpp"
-#include "kernels/cuda/switches.hpp"
 #include "test/gpu/check.hpp"
 
 namespace carbon::gpu_test {

@@ -181,7 +181,7 @@ tokenize        tokenize @dna.jsonl; tokenize -m @models/gen16 @dna.jsonl; token
     tokenize --decode -m @models/gen16 @ids.jsonl; tokenize --decode --skip-special -m @models/gen16 @ids.jsonl
 tokenize-text   tokenize -m @models/text @text.jsonl  # needs=qwen3
 generate-words  generate -m @models/text --no-version --progress never -l 60 --prefix 'some words <mam>' @prompts.fa  # needs=qwen3
-help-[vep|scan|score|embed|predict|generate|report|serve|models|tokenize|bench|plugin|+auroc|+gene-summary|+haplotypes|+mutagenesis|+niah|+perturb|+rank|+recovery]  [1] --help
+help-[vep|scan|score|embed|predict|annotate|generate|report|serve|models|tokenize|bench|plugin|+auroc|+gene-summary|+genes|+haplotypes|+mutagenesis|+niah|+perturb|+rank|+recovery]  [1] --help
 completion-[bash|zsh]     completion [1]
 !error-vep-[input=none_here|window-large=-w 99996 @few.vcf|window-odd=-w 97 @few.vcf|recipe=--recipe middle @few.vcf|\
 context=--recipe next-token --context 99996 @few.vcf|cut=@cut.vcf.gz|shard=--shard 4/3 @few.vcf|shard-stdin=--shard 1/3 -|\

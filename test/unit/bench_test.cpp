@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cpu/cpu_limits.hpp"
+#include "kernels/cpu/cpu_machine.hpp"
 #include "src/base/error.hpp"
 #include "src/base/system.hpp"
 #include "src/bench/report.hpp"

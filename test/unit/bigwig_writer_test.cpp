@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "src/base/error.hpp"
+#include "src/formats/bigwig_reader.hpp"
 #include "src/formats/bigwig_writer.hpp"
 
 namespace carbon {
@@ -67,6 +68,14 @@ TEST_CASE("a bigWig of ten million bases") {
   }
   CHECK(values_of(*file, "last", 0, 50) == std::vector<float>{0.75f, 0.25f});
   CHECK(values_of(*file, "empty", 0, 100).empty());
+  const BigwigReader reader(path, "test");
+  int64_t next = 0, wrong = 0;
+  reader.read("long", [&](int64_t begin, int64_t end, float value) {
+    wrong += begin != next || end != begin + 1 || value != value_at(begin);
+    next = end;
+  });
+  CHECK(next == length);
+  CHECK(wrong == 0);
   // Means that come from each of the levels, of bins that are whole summaries where they come from the first.
   for (const uint32_t bins : {1u, 10u, 100u, 1000u, 10000u}) {
     const std::unique_ptr<double, decltype(&std::free)> means(
@@ -97,6 +106,19 @@ TEST_CASE("a bigWig of more contigs than a node of their tree holds") {
   for (const size_t i : {size_t{0}, size_t{9}, size_t{40'000}, size_t{69'999}})
     CHECK(values_of(*file, contigs[i].first.c_str(), 0, 100) == std::vector<float>{static_cast<float>(i)});
   CHECK(values_of(*file, "scaffold_1", 0, 100).empty());
+
+  const BigwigReader reader(path, "test");
+  wrong = 0;
+  for (const auto& [name, length] : contigs) wrong += reader.length(name) != length;
+  CHECK(wrong == 0);
+  CHECK(reader.length("scaffold_") == -1);
+  for (const size_t i : {size_t{0}, size_t{9}, size_t{40'000}, size_t{69'999}})
+    reader.read(contigs[i].first, [&](int64_t begin, int64_t end, float value) {
+      CHECK(begin == 3);
+      CHECK(end == 4);
+      CHECK(value == static_cast<float>(i));
+    });
+  reader.read("scaffold_1", [](int64_t, int64_t, float) { FAIL("a value"); });
 }
 
 TEST_CASE("a bigWig without values") {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <random>
 
-#include "kernels/cpu/cpu_dispatch.hpp"
+#include "kernels/cpu/cpu_machine.hpp"
 #include "src/base/error.hpp"
 #include "src/transformer/head.hpp"
 #include "test/reference/llama.hpp"

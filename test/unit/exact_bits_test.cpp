@@ -6,7 +6,7 @@
 #include <cstring>
 #include <map>
 
-#include "kernels/cpu/cpu_dispatch.hpp"
+#include "kernels/cpu/cpu_machine.hpp"
 #include "src/base/error.hpp"
 #include "test/unit/test_engine.hpp"
 

@@ -6,6 +6,7 @@
 #include "src/embed/planner.hpp"
 #include "src/generate/prompt.hpp"
 #include "src/model/config.hpp"
+#include "src/model/digest.hpp"
 #include "src/model/vocabulary_files.hpp"
 #include "src/score/planner.hpp"
 #include "src/vep/recipe.hpp"

@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "src/model/checkpoint.hpp"
+#include "src/model/digest.hpp"
 #include "src/model/gguf_model.hpp"
 #include "src/model/model_files.hpp"
 #include "src/model/model_summary.hpp"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "kernels/cpu/cpu_plan.hpp"
+#include "kernels/cpu/cpu_parts.hpp"
 #include "test/unit/kernels_support.hpp"
 
 using namespace carbon;

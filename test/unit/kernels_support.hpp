@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cpu/cpu_dispatch.hpp"
+#include "kernels/cpu/cpu_machine.hpp"
 #include "kernels/ops.hpp"
 #include "src/base/error.hpp"
 #include "test/reference/kernel_data.hpp"

@@ -1,5 +1,5 @@
 // How products are cut into blocks for threads.
-#include "kernels/cpu/cpu_tasks.hpp"
+#include "kernels/cpu/cpu_parts.hpp"
 
 #include <doctest/doctest.h>
 

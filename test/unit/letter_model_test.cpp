@@ -5,6 +5,7 @@
 
 #include "src/model/checkpoint.hpp"
 #include "src/model/config.hpp"
+#include "src/model/digest.hpp"
 #include "src/model/work.hpp"
 #include "test/unit/model_fixture.hpp"
 

@@ -1,6 +1,7 @@
 // config.json and dna_config.json: what is read, what is refused, and the numbers of YaRN.
 #include "src/base/error.hpp"
 #include "src/model/config.hpp"
+#include "src/model/digest.hpp"
 
 #include <doctest/doctest.h>
 

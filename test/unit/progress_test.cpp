@@ -118,6 +118,14 @@ TEST_CASE("progress: one record, and times of less than a minute and an hour") {
   CHECK(message({.seconds = 3900}) == "3900 records, 1.0/s, 1:05 h, chr1:3900");
 }
 
+TEST_CASE("progress: a name neither ends the line nor controls a terminal") {
+  const std::string text = said([] {
+    StderrLog log;
+    log.progress({"vep", "1 record, 1.0/s, 1 s, a\n\x1b[2J\x7f:7", 1, 0, "records", 1, 1, ""});
+  });
+  CHECK(text == "[vep] 1 record, 1.0/s, 1 s, a??[2J?:7\n");
+}
+
 TEST_CASE("progress as JSON: the numbers of the lines") {
   const auto records = json_of({.skipped = 5, .total = 4000});
   REQUIRE(records.size() == 6);

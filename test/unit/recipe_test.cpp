@@ -193,23 +193,61 @@ TEST_CASE("settings of recipes: read from text, and as header lines have them") 
   CHECK(tags("recipe=next-token,centered") == "X_LLR X_NT");
   CHECK(tags("recipe=anchored") == "X_ALLR");
   CHECK(tags("recipe=anchored horizon=768,96") == "X_ALLR_96 X_ALLR_768");
+  CHECK(text("measure=jsd,llr,l2 window=48") ==
+        "Recipe=centered,Window=48,Phases=auto,Strand=both; "
+        "Recipe=centered,Window=48,Phases=auto,Measure=l2,Horizon=768,Strand=both; "
+        "Recipe=centered,Window=48,Phases=auto,Measure=jsd,Horizon=768,Strand=both");
+  CHECK(text("measure=l2 horizon=6 strand=+") ==
+        "Recipe=centered,Window=8192,Phases=auto,Measure=l2,Horizon=6,Strand=+");
+  CHECK(tags("measure=jsd,llr,l2 level=bp,token") == "X_LLR X_LLR_TOKEN X_L2 X_JSD");
+  CHECK(tags("measure=jsd") == "X_JSD");
+  CHECK(tags("measure=llr") == "X_LLR");
+  {
+    const RecipeList recipes = make_recipes(parse_recipe_settings("measure=llr,l2 horizon=96"), config);
+    CHECK(header_text(settings_of(*recipes[0])) ==
+          "Recipe=centered,Window=8192,Phases=auto,Measure=llr+l2,Horizon=96,Strand=both");
+    CHECK(recipes[0]->first_measure() == 1);
+    CHECK(recipes[0]->has_log_ratios(0));
+    CHECK(!recipes[0]->has_log_ratios(1));
+  }
   // +auroc and the report find the direction of a score by the ending of its tag.
-  for (const char* const recipe : {"recipe=centered level=bp,token", "recipe=next-token", "recipe=anchored",
-                                   "recipe=anchored horizon=768,96"})
+  for (const char* const recipe : {"recipe=centered level=bp,token measure=llr,l2,jsd", "recipe=next-token",
+                                   "recipe=anchored", "recipe=anchored horizon=768,96"})
     for (const InfoTag& tag : score_tags(make_recipes(parse_recipe_settings(recipe), config), "X"))
       CHECK(score_prefix(tag.id) == "X");
   for (const char* const tag :
-       {"X_LLR", "X_LLR_TOKEN", "X_NT", "X_ALLR", "X_ALLR_96", "X_HEAD_K562", "X_HEAD_a.b"})
+       {"X_LLR", "X_LLR_TOKEN", "X_L2", "X_JSD", "X_NT", "X_ALLR", "X_ALLR_96", "X_HEAD_K562", "X_HEAD_a.b"})
     CHECK(is_score_tag(tag, "X"));
-  for (const char* const tag :
-       {"X_FLAG", "X_LLR_96", "X_ALLR_", "X_ALLR_9x", "Y_LLR", "X_PARTS", "X_CARRIERS", "X_JOINT_EXCESS",
-        "X_PHRED", "X_LLR_PHRED", "X_ALLR_96_PHRED", "X_HEAD", "X_HEAD_", "X_HEAD_a_PHRED"})
+  for (const char* const tag : {"X_FLAG", "X_LLR_96", "X_ALLR_", "X_ALLR_9x", "Y_LLR", "X_PARTS",
+                                "X_CARRIERS", "X_JOINT_EXCESS", "X_PHRED", "X_LLR_PHRED", "X_L2_PHRED", "X_L",
+                                "X_ALLR_96_PHRED", "X_HEAD", "X_HEAD_", "X_HEAD_a_PHRED"})
     CHECK(!is_score_tag(tag, "X"));
-  for (const char* const wrong :
-       {"recipe=", "recipe=best", "recipe=centered,centered", "strand=x", "phases=2", "window=1.5", "window",
-        "context=-1", "horizon=1,,2", "recipe=anchored horizon=6,6", "horizon=6", "other=1",
-        "recipe=anchored,next-token context=60", "recipe=head,centered"})
+  for (const char* const wrong : {"recipe=",
+                                  "recipe=best",
+                                  "recipe=centered,centered",
+                                  "strand=x",
+                                  "phases=2",
+                                  "window=1.5",
+                                  "window",
+                                  "context=-1",
+                                  "horizon=1,,2",
+                                  "recipe=anchored horizon=6,6",
+                                  "horizon=6",
+                                  "other=1",
+                                  "recipe=anchored,next-token context=60",
+                                  "recipe=head,centered",
+                                  "measure=l3",
+                                  "measure=l2,l2",
+                                  "measure=",
+                                  "measure=llr horizon=96",
+                                  "measure=l2 horizon=6,12",
+                                  "recipe=next-token measure=l2",
+                                  "recipe=centered,anchored measure=jsd",
+                                  "measure=l2,jsd level=bp"})
     CHECK_THROWS_AS(parse_recipe_settings(wrong), SettingError);
+  for (const char* const size : {"measure=l2 horizon=0", "measure=jsd horizon=100"})
+    CHECK_THROWS_AS(make_recipes(parse_recipe_settings(size), config), SettingError);
+  CHECK_NOTHROW(parse_recipe_settings("recipe=next-token measure=llr"));
   // It reads the head of a model.
   CHECK_THROWS_AS(make_recipes(parse_recipe_settings("recipe=head window=60"), config), SettingError);
 }

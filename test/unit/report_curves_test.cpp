@@ -236,6 +236,35 @@ TEST_CASE("labels without two classes are a paragraph, and hostile texts are tex
   CHECK(last_table(section).rows[0][2] == ".");
 }
 
+namespace {
+
+ScoreTag tag(const std::string& name, bool high = false) {
+  ScoreTag out;
+  out.name = name;
+  out.high = high;
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("overlaps are those of the damaging ends of both scores") {
+  std::vector<ScorePair> pairs(200);
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    pairs[i].a = static_cast<double>(i);
+    pairs[i].b = -static_cast<double>(i * i);
+  }
+  CHECK(agreement(pairs).overlap_5 == 0);
+  CHECK(agreement(pairs, true, false).overlap_5 == 1);
+  CHECK(agreement(pairs, false, true).overlap_1 == 1);
+  CHECK(agreement(pairs, true, true).overlap_1 == 0);
+  AgreementFigures drawn;
+  for (const ScorePair& pair : pairs) drawn.add(pair.a, pair.b);
+  Section section;
+  drawn.finish("f", tag("A", true), tag("B"), section);
+  const Table& measures = last_table(section);
+  CHECK(measures.rows.back() == std::vector<std::string>{"Overlap of the highest and lowest 5 %", "1"});
+}
+
 TEST_CASE("scatter and Bland-Altman plot") {
   std::mt19937 random(1);
   for (const size_t count : {size_t{2}, size_t{400}, size_t{3000}, size_t{20000}}) {
@@ -250,7 +279,7 @@ TEST_CASE("scatter and Bland-Altman plot") {
       drawn.add(pair.a, pair.b);
     }
     Section section;
-    drawn.finish("file_A_B", "A", "B", section);
+    drawn.finish("file_A_B", tag("A"), tag("B"), section);
     check_figures(section, "file_A_B");
     REQUIRE(figures(section).size() == 2);
     const Agreement found = agreement(pairs);
@@ -291,7 +320,7 @@ TEST_CASE("too few pairs, equal scores, infinite scores") {
   one.add(1, 2);
   one.add(INFINITY, 1);
   Section section;
-  one.finish("f", "A", "B", section);
+  one.finish("f", tag("A"), tag("B"), section);
   CHECK(section.parts.empty());
   REQUIRE(section.paragraphs.size() == 2);
   CHECK(section.paragraphs[0].find("1 allele has an infinite value") != std::string::npos);
@@ -299,7 +328,7 @@ TEST_CASE("too few pairs, equal scores, infinite scores") {
   AgreementFigures same;
   for (int i = 0; i < 5; ++i) same.add(3, 3);
   Section drawn;
-  same.finish("f", "<i>A</i>", "B", drawn);
+  same.finish("f", tag("<i>A</i>"), tag("B"), drawn);
   check_figures(drawn, "f");
   CHECK(figures(drawn)[0]->caption.find("there is no correlation") != std::string::npos);
   CHECK(figures(drawn)[0]->svg.find("<i>") == std::string::npos);

@@ -263,6 +263,14 @@ TEST_CASE("the header says which scores are low for damaging alleles") {
   CHECK(models.low_is_damaging("OTHER_LLR", "Carbon log-likelihood ratio"));
   CHECK_FALSE(models.low_is_damaging("OTHER_LLR", "log-likelihood ratio"));
   CHECK_FALSE(models.low_is_damaging("OTHER_FLAG", "Carbon flag"));
+  models.add("##carbon_vepModel=<ID=MINE_L2,Model=\"m\",Recipe=centered,Measure=l2,Horizon=768>");
+  CHECK(models.direction("MINE_L2", "") == ScoreDirection::high);
+  CHECK(models.direction("MINE_JSD", "") == ScoreDirection::unknown);  // no line of its own
+  CHECK(models.direction("MINE_LLR", "") == ScoreDirection::low);
+  CHECK(models.direction("OTHER_JSD", "Carbon Jensen-Shannon divergence") == ScoreDirection::high);
+  CHECK(models.direction("OTHER_JSD", "divergence") == ScoreDirection::unknown);
+  CHECK(score_prefix("MINE_L2") == "MINE");
+  CHECK(score_prefix("MINE_JSD") == "MINE");
 }
 
 TEST_CASE("report: the head has a sentence for each model") {

@@ -72,6 +72,7 @@ RequestPtr copy_of(const Request& request, const RequestPtr& parent) {
   copy->tokens = request.tokens;
   copy->head = request.head;
   copy->want_begin = request.want_begin;
+  copy->want_end = request.want_end;
   copy->targets = request.targets;
   copy->layer = request.layer;
   copy->generation = request.generation;
@@ -111,6 +112,16 @@ std::vector<RequestPtr> mixture(const TokenLayout& layout) {
     all.push_back(copy_of(*all.back(), parent));
     all.back()->head = HeadKind::token_logprobs;
     all.back()->targets.assign(all.back()->tokens.size(), layout.kmer0() + 5);
+  }
+  for (const HeadKind head :
+       {HeadKind::hidden, HeadKind::mean_hidden, HeadKind::marginals}) {  // and of a part
+    all.push_back(fork_of(reference, 130, random_tokens(layout, 90, 2)));
+    all.push_back(window(random_tokens(layout, 300, 1), 10));
+    for (const RequestPtr& part : {all[all.size() - 2], all.back()}) {
+      part->head = head;
+      part->want_begin += 20;
+      part->want_end = part->want_begin + 31;
+    }
   }
   const RequestPtr prompt = window(random_tokens(layout, 100, 7), 99, HeadKind::kmer_logits);
   all.push_back(prompt);
@@ -156,6 +167,46 @@ TEST_CASE("a request has the bits of a lone run, whatever runs beside it and how
       CHECK(same_results(*together[i], *want[i]));
     }
     CHECK(engine.model().decoder().kv().pages_in_use() == 0);
+  }
+}
+
+TEST_CASE("a request that says where its rows end gets those of a whole one, from the same run") {
+  const GeneratedCheckpoint files(tiny());
+  TestEngine engine(files.dir(), 64);
+  const TokenLayout& layout = engine.get().config().layout;
+  const std::vector<uint32_t> tokens = random_tokens(layout, 300, 1);
+  // Without the keys and values of a parent, the shared tokens are computed again.
+  for (const bool without_parent : {false, true}) {
+    const RequestPtr parent = window(random_tokens(layout, 50, 2), 49);
+    std::vector<RequestPtr> whole, part;
+    for (const HeadKind head : {HeadKind::marginals, HeadKind::hidden}) {
+      whole.push_back(fork_of(parent, 40, tokens));
+      whole.back()->head = head;
+      part.push_back(copy_of(*whole.back(), parent));
+      part.back()->want_begin = 33;
+      part.back()->want_end = 161;
+    }
+    const RequestPtr sums = copy_of(*part[1], parent);
+    sums->head = HeadKind::mean_hidden;
+    Scheduler scheduler(engine.model());
+    for (const RequestPtr& request : {parent, whole[0], part[0], part[1], sums}) scheduler.add(request);
+    parent->cancelled = without_parent;
+    while (scheduler.step()) continue;
+    CHECK(scheduler.counts().rows == (without_parent ? 40 : 50) + 300);
+    scheduler.add(whole[1]);  // all rows of states are those of a separate run
+    while (scheduler.step()) continue;
+    CHECK(same_bits(part[0]->values(),
+                    whole[0]->values().subspan(33 * ops::kMarginals, 128 * ops::kMarginals)));
+    const size_t hidden = engine.get().config().hidden;
+    const auto rows = std::span<const float>(whole[1]->states).subspan(33 * hidden, 128 * hidden);
+    CHECK(same_bits<float>(part[1]->states, rows));
+    for (size_t i = 0; i < hidden; ++i) {
+      double sum = 0;
+      for (size_t row = 0; row < 128; ++row) sum += static_cast<double>(rows[row * hidden + i]);
+      REQUIRE(sums->states[i] == static_cast<float>(sum / 128));
+    }
+    const ResultSizes sizes = result_sizes(engine.get().config());
+    CHECK(part[1]->bytes(sizes) < whole[1]->bytes(sizes));
   }
 }
 

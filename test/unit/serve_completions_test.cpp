@@ -3,8 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <random>
+
 #include "src/generate/requests.hpp"
 #include "src/sampling/joint.hpp"
+#include "src/serve/completion_request.hpp"
 #include "test/unit/serve_running.hpp"
 #include "test/unit/test_engine.hpp"
 
@@ -120,6 +124,33 @@ TEST_CASE("a stop string ends a text inside a 6-mer and is cut off") {
   body["stop"] = "NNN";
   body["stream"] = false;
   CHECK(server.ask(make_completion, body)["choices"][0]["text"] == whole);
+}
+
+TEST_CASE("stop strings that overlap themselves and one another are found where they end") {
+  std::mt19937 random(1);
+  const auto letters = [&](size_t most) { return random_bases(1 + random() % most, random(), "AC"); };
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<std::string> stops;
+    for (size_t i = 0; i < 1 + random() % 4; ++i) stops.push_back(letters(9));
+    StoppedText stopped(stops);
+    std::string text;
+    while (!stopped.stopped() && text.size() < 60) {
+      text += letters(1);
+      size_t held = 0, longest = 0;
+      for (const std::string& stop : stops) {
+        if (text.ends_with(stop)) longest = std::max(longest, stop.size());
+        for (size_t n = 1; n < stop.size(); ++n)
+          if (text.ends_with(stop.substr(0, n))) held = std::max(held, n);
+      }
+      REQUIRE(stopped.add(text.substr(text.size() - 1)) == (longest == 0));
+      REQUIRE(stopped.found() == text.substr(text.size() - longest));
+      REQUIRE(stopped.text() == text.substr(0, text.size() - longest));
+      REQUIRE(stopped.certain() == text.size() - (longest > 0 ? longest : held));
+    }
+    if (!stopped.stopped()) continue;
+    CHECK(!stopped.add("ACAC"));
+    CHECK(stopped.text() == text.substr(0, text.size() - stopped.found().size()));
+  }
 }
 
 TEST_CASE("echo without new 6-mers gives the log-probabilities of the prompt") {

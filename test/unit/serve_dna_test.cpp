@@ -3,10 +3,14 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <thread>
 
 #include "src/serve/endpoints.hpp"
+#include "src/serve/verb_work.hpp"
 #include "src/vep/variant_scores.hpp"
 #include "test/unit/genome_files.hpp"
 #include "test/unit/serve_running.hpp"
@@ -14,6 +18,7 @@
 
 using namespace carbon;
 using carbon::test::GeneratedCheckpoint;
+using carbon::test::KeptExchange;
 using carbon::test::RunningService;
 using carbon::test::TestEngine;
 using carbon::test::tiny;
@@ -40,6 +45,35 @@ RunningService::Make variants_on(SharedReference* reference) {
     return make_dna_variants(served, reference, std::move(exchange));
   };
 }
+
+// A score of which each sequence takes longer to plan than a turn lasts.
+class SlowScore final : public VerbWork {
+ public:
+  SlowScore(const ServedModel& served, HttpExchangePtr exchange, std::atomic<size_t>& planned)
+      : VerbWork("score", served, nullptr, std::move(exchange)), planned_(planned) {}
+
+ private:
+  void add_input(size_t index, const Emit& emit) override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ++planned_;
+    VerbWork::add_input(index, emit);
+  }
+
+  std::atomic<size_t>& planned_;
+};
+
+// Answers how many sequences were planned before it.
+class CountWork final : public Work {
+ public:
+  CountWork(HttpExchangePtr exchange, const std::atomic<size_t>& planned)
+      : Work(std::move(exchange)), planned_(planned) {}
+
+ private:
+  void begin() override { answer_json(std::to_string(planned_)); }
+  void finished() override {}
+
+  const std::atomic<size_t>& planned_;
+};
 
 // NaN is null.
 bool equal(const json& value, double number) {
@@ -82,6 +116,39 @@ TEST_CASE("windows that overlap too much are refused before they are planned") {
   CHECK(server.refused(make_dna_score, {{"sequences", {bases}}, {"window", 24000}, {"stride", 6}}) ==
         "stride");
   CHECK(server.refused(scan_of_sequences, {{"sequence", bases}, {"context", 24564}}) == "context");
+}
+
+TEST_CASE("requests that take long to plan keep no other waiting") {
+  const GeneratedCheckpoint files(tiny());
+  std::atomic<size_t> planned = 0;
+  RunningService server(files.dir());
+  const auto take_slow = [&](size_t sequences) {
+    const auto exchange = std::make_shared<KeptExchange>(
+        json{{"sequences", std::vector<std::string>(sequences, "ACGTACGT")}}.dump());
+    server.service().take(std::make_shared<SlowScore>(server.served(), exchange, planned));
+    return exchange;
+  };
+  std::vector<std::shared_ptr<KeptExchange>> slow;
+  for (size_t i = 0; i < 4; ++i) slow.push_back(take_slow(50));
+  const size_t before = planned;
+  const HttpAnswer counted = server.ask_text(
+      [&](const ServedModel&, HttpExchangePtr exchange) {
+        return std::make_shared<CountWork>(std::move(exchange), planned);
+      },
+      "");
+  // One of each of them, and some more if this thread had to wait.
+  CHECK(std::stoul(counted.body) <= before + 40);
+  for (const auto& exchange : slow) {
+    const json results = json::parse(exchange->wait().body)["results"];
+    CHECK(results.size() == 50);
+    CHECK(std::all_of(results.begin(), results.end(), [&](const json& one) { return one == results[0]; }));
+  }
+  // It ends when it is asked to, in the middle of its planning.
+  planned = 0;
+  const auto stopped = take_slow(2000);
+  server.service().drain(0.1);
+  CHECK(stopped->wait().status == 503);
+  CHECK(planned < 2000);
 }
 
 TEST_CASE("a stream of /v1/dna/generate has what the whole answer has") {
@@ -223,7 +290,13 @@ TEST_CASE("/v1/dna/variants has the numbers and flags of carbon vep") {
     const SitePlanner planner(make_recipes(settings, engine.get().config()), engine.get().config().layout,
                               nullptr);
     score_variants(engine.get(), fasta, planner, variants, [&](size_t i, const VariantScores& wanted) {
-      CHECK(equal(results[i]["score"], wanted.values[0][0]));
+      size_t tag = 0;
+      for (const char* const name : {"score", "l2", "jsd"}) {
+        const bool measured = name != std::string("score");
+        const auto measure = measured ? *value_of(kMeasureWords, name) : Measure::llr;
+        REQUIRE(results[i].contains(name) == settings.wants(measure));
+        if (settings.wants(measure)) CHECK(equal(results[i][name], wanted.values[tag++][0]));
+      }
       const std::string flag = flag_name(wanted.flags[0]);
       CHECK(results[i]["flag"] == (flag.empty() ? json() : json(flag)));
     });
@@ -234,6 +307,13 @@ TEST_CASE("/v1/dna/variants has the numbers and flags of carbon vep") {
   settings.strand = StrandChoice::reverse;
   settings.phases = PhaseChoice::all;
   check({{"window", 240}, {"strand", "-"}, {"phases", "6"}, {"recipe", "centered"}}, settings);
+  settings = {};
+  settings.window = 240;
+  settings.measures = {Measure::llr, Measure::l2, Measure::jsd};
+  check({{"window", 240}, {"measure", {"jsd", "l2", "llr"}}}, settings);
+  settings.measures = {Measure::jsd};
+  settings.horizons = {12};
+  check({{"window", 240}, {"measure", {"jsd"}}, {"horizon", 12}}, settings);
   settings = {};
   settings.recipes = {"next-token"};
   settings.context = 180;
@@ -283,6 +363,11 @@ TEST_CASE("/v1/dna/variants names the field that is wrong") {
   CHECK(refused(json::object(), {{"id", "rs1"}}) == "variants[0].id");
   CHECK(refused({{"recipe", "centered,anchored"}}) == "recipe");
   CHECK(refused({{"horizon", 12}}) == "horizon");
+  CHECK(refused({{"measure", {"l2"}}, {"horizon", 10}}) == "horizon");
+  CHECK(refused({{"measure", {"l2"}}, {"level", "bp"}}) == "level");
+  CHECK(refused({{"measure", {"l3"}}}) == "measure");
+  CHECK(refused({{"measure", "l2"}}) == "measure");
+  CHECK(refused({{"measure", {"l2"}}, {"recipe", "anchored"}}) == "measure");
   CHECK(refused({{"recipe", "anchored"}, {"horizon", 1e6}}) == "horizon");
   CHECK(refused({{"window", 13}}) == "window");
   CHECK(refused({{"recipe", "next-token"}, {"context", 1e6}}) == "context");

@@ -13,16 +13,6 @@
 
 using namespace carbon;
 
-namespace {
-
-std::vector<InfoTag> tags_named(const std::vector<std::string>& ids) {
-  std::vector<InfoTag> tags;
-  for (const std::string& id : ids) tags.push_back({id, "A", "Float", ""});
-  return tags;
-}
-
-}  // namespace
-
 TEST_CASE("a histogram counts what has a score and a type") {
   VepHistogram histogram({{"A_LLR", 0}, {"A_NT", 2}});
   SiteScores scores;
@@ -32,11 +22,10 @@ TEST_CASE("a histogram counts what has a score and a type") {
         "#TAG\tTYPE\tBIN\tCOUNT\nA_LLR\tsnv\t-150\t2\nA_NT\tsnv\t-150\t2\nA_NT\tmnv\t200\t2\n");
 }
 
-TEST_CASE("scores of heads, which have two directions, are not counted") {
+TEST_CASE("only the tags that are named are counted, and the file appears at the end") {
   const carbon_test::TemporaryDirectory folder;
   const std::string path = folder.file("h");
-  HistogramFile file(path, TemporaryName::unique, {"##first"}, tags_named({"X_HEAD_a", "X_LLR"}),
-                     {"##head", "##llr"}, "X");
+  HistogramFile file(path, TemporaryName::unique, {"##first", "##llr"}, {{"X_LLR", 1}});
   SiteScores scores;
   scores.values = {{1}, {-2}};
   file.counts().add({kTypeOther}, scores);
@@ -48,8 +37,6 @@ TEST_CASE("scores of heads, which have two directions, are not counted") {
 
 TEST_CASE("a histogram without a tag to count is refused and leaves nothing") {
   const carbon_test::TemporaryDirectory folder;
-  CHECK_THROWS_AS(
-      HistogramFile(folder.file("h"), TemporaryName::unique, {}, tags_named({"X_HEAD_a"}), {"##head"}, "X"),
-      Error);
+  CHECK_THROWS_AS(HistogramFile(folder.file("h"), TemporaryName::unique, {"##first"}, {}), Error);
   CHECK(folder.entries() == 0);
 }

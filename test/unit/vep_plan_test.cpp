@@ -114,7 +114,8 @@ TEST_CASE("shared prefix equals whole windows, for every batch limit, thread cou
                   whole_window(whole.get(), alternative),
                   whole_window(whole.get(), windows.reference.substr(0, alternative.size())));
               const double got =
-                  (*alleles[at])[i].strands[static_cast<size_t>(strand)][static_cast<size_t>(phase)]->llr(0);
+                  (*alleles[at])[i].strands[static_cast<size_t>(strand)][static_cast<size_t>(phase)]->value(
+                      0);
               CAPTURE(site.pos);
               CAPTURE(site.alts[i]);
               CHECK(same_bits(got, want));
@@ -148,7 +149,7 @@ TEST_CASE("swapping the alleles negates the ratio exactly") {
       const std::vector<ScoredAllele>& alleles = planned.add(alleles_of(200, ref, alts));
       run_requests(engine.get(), planned.requests);
       std::vector<double> out;
-      for (const ScoredAllele& allele : alleles) out.push_back(allele.strands[0][0]->llr(0));
+      for (const ScoredAllele& allele : alleles) out.push_back(allele.strands[0][0]->value(0));
       return out;
     };
     const auto a = ratios(make_centered, contig, "A", {"G"}), b = ratios(make_centered, swapped, "G", {"A"});

@@ -297,7 +297,9 @@ class ChartDrawing {
     switch (plots()) {
       case Plots::bars:
         data = bars();
-        out = multiqc_bars(chart_.name, title, upright() ? chart_.y.label : chart_.x.label);
+        out = multiqc_plot("bargraph", chart_.name, title, "", upright() ? chart_.y.label : chart_.x.label);
+        // Bars stay in their order and cannot be shown as shares.
+        out["pconfig"].update({{"cpswitch", false}, {"sort_samples", false}, {"tt_decimals", 3}});
         if (bar_series_ != 1) out["pconfig"]["stacking"] = "group";
         break;
       case Plots::lines:

@@ -22,6 +22,7 @@ struct Table {
   std::vector<std::string> pictures = {};      // one complete SVG for each row, or none at all
   bool search = false;                         // with a box to search in
   int sorted = -1;                             // the column by which the rows are sorted, the lowest first
+  bool descending = false;                     // the highest first
   std::string brief = {};                      // what the contents call it; "" for the title
 };
 

@@ -146,13 +146,6 @@ nlohmann::ordered_json multiqc_plot(const std::string& type, const std::string& 
   return {{"plot_type", type}, {"pconfig", config}, {"data", nlohmann::ordered_json::object()}};
 }
 
-nlohmann::ordered_json multiqc_bars(const std::string& figure, const std::string& title,
-                                    const std::string& y) {
-  nlohmann::ordered_json out = multiqc_plot("bargraph", figure, title, "", y);
-  out["pconfig"].update({{"cpswitch", false}, {"sort_samples", false}, {"tt_decimals", 3}});
-  return out;
-}
-
 std::string json_text(const nlohmann::ordered_json& json) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

@@ -51,9 +51,6 @@ std::string six_digits(double value);
 /// A plot of MultiQC before its data: for a figure of this name, with the labels of its axes ("": none).
 nlohmann::ordered_json multiqc_plot(const std::string& type, const std::string& figure,
                                     const std::string& title, const std::string& x, const std::string& y);
-/// A plot of bars that stay in their order and cannot be shown as shares.
-nlohmann::ordered_json multiqc_bars(const std::string& figure, const std::string& title,
-                                    const std::string& y);
 /// A plot of MultiQC as text. Bytes of files that are no UTF-8 are replaced.
 std::string json_text(const nlohmann::ordered_json& json);
 

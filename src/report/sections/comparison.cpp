@@ -151,8 +151,10 @@ Figure bland_altman_figure(const std::string& name, const std::string& tag_a, co
   return figure_of(out);
 }
 
-Table measure_table(const std::string& tag_a, const std::string& tag_b, size_t count, const Agreement& found,
+Table measure_table(const ScoreTag& a, const ScoreTag& b, size_t count, const Agreement& found,
                     const Differences& differences) {
+  const std::string &tag_a = a.name, &tag_b = b.name;
+  const std::string overlap = "Overlap of the " + std::string(overlap_words(a.high, b.high));
   Table out;
   out.title = "Agreement of " + tag_a + " and " + tag_b;
   out.columns = {{"Measure"}, {"Value", "", true}};
@@ -165,8 +167,8 @@ Table measure_table(const std::string& tag_a, const std::string& tag_b, size_t c
               {"Upper limit of agreement", six_digits(differences.high)},
               {"Mean absolute difference", six_digits(found.mean_difference)},
               {"Largest absolute difference", six_digits(found.largest_difference)},
-              {"Overlap of the lowest 1 %", six_digits(found.overlap_1)},
-              {"Overlap of the lowest 5 %", six_digits(found.overlap_5)}};
+              {overlap + " 1 %", six_digits(found.overlap_1)},
+              {overlap + " 5 %", six_digits(found.overlap_5)}};
   return out;
 }
 
@@ -184,8 +186,9 @@ void AgreementFigures::add(double a, double b, const std::string& name) {
     names_.clear();
 }
 
-void AgreementFigures::finish(const std::string& name, const std::string& tag_a, const std::string& tag_b,
-                              Section& section, const std::string& unit) {
+void AgreementFigures::finish(const std::string& name, const ScoreTag& a, const ScoreTag& b,
+                              Section& section) {
+  const std::string &tag_a = a.name, &tag_b = b.name, unit = a.unit == b.unit ? a.unit : "";
   if (infinite_ > 0)
     section.paragraphs.push_back(count_text(infinite_) + (infinite_ == 1 ? " allele has" : " alleles have") +
                                  " an infinite value of " + tag_a + " or " + tag_b +
@@ -196,11 +199,11 @@ void AgreementFigures::finish(const std::string& name, const std::string& tag_a,
                                  " both " + tag_a + " and " + tag_b + ", too few to compare the two.");
     return;
   }
-  const Agreement found = agreement(pairs_);
+  const Agreement found = agreement(pairs_, a.high, b.high);
   const Differences differences = differences_of(pairs_);
   section.parts.push_back(scatter_figure(name, tag_a, tag_b, unit, pairs_, found, names_));
   section.parts.push_back(bland_altman_figure(name, tag_a, tag_b, unit, pairs_, differences, names_));
-  section.parts.push_back(measure_table(tag_a, tag_b, pairs_.size(), found, differences));
+  section.parts.push_back(measure_table(a, b, pairs_.size(), found, differences));
   pairs_ = {};
   names_ = {};
 }
@@ -354,8 +357,9 @@ void VariantComparison::add_scatter(const std::string& name, Section& section) {
                                " a score in both " + a.name + " (of " + count_text(a.alleles.size()) +
                                " with a score) and " + b.name + " (of " + count_text(b.alleles.size()) +
                                "). Alleles are the same if contig, position, REF and ALT are.");
-  figures.finish(name + "_agreement", score_name(a), score_name(b), section,
-                 a.tag.unit == b.tag.unit ? a.tag.unit : "");
+  ScoreTag of_a = a.tag, of_b = b.tag;
+  of_a.name = score_name(a), of_b.name = score_name(b);
+  figures.finish(name + "_agreement", of_a, of_b, section);
 }
 
 Section VariantComparison::section(const std::string& name, const std::string& label) {

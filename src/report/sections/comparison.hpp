@@ -22,9 +22,7 @@ class AgreementFigures {
   void add(double a, double b, const std::string& name = "");
   /// Adds two figures and a table of the measures, whose values are those of +concord and scipy; without two
   /// pairs a paragraph that says so. `name` begins the names of the figures.
-  /// `unit` is that of both.
-  void finish(const std::string& name, const std::string& tag_a, const std::string& tag_b, Section& section,
-              const std::string& unit = "");
+  void finish(const std::string& name, const ScoreTag& a, const ScoreTag& b, Section& section);
 
  private:
   struct Both {

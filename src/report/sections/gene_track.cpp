@@ -14,7 +14,7 @@
 namespace carbon {
 namespace {
 
-constexpr size_t kLowest = 100;  // alleles among whose genes those to draw are chosen
+constexpr size_t kFirstPlaces = 100;  // alleles among whose genes those to draw are chosen
 constexpr size_t kMostDots = 5000, kMostNumbers = 500;
 constexpr size_t kName = 40;                               // letters of a gene's name
 constexpr double kWidth = 980, kHeight = 340, kFoot = 26;  // pixels; kFoot has the exons
@@ -72,7 +72,8 @@ Axis score_axis(const ScoreTag& tag, double least, double most) {
   return out;
 }
 
-// The figure of one gene. `alleles` are those in it, at least one, the lowest score first.
+// The figure of one gene. `alleles` are those in it, at least one, the lowest (or highest) score
+// first.
 Figure gene_figure(const std::string& name, const VariantLayout& layout, const std::string& label,
                    const std::string& contig, const Gene& gene, const std::vector<GeneAllele>& alleles) {
   const ScoreTag& tag = layout.tags[0];
@@ -93,7 +94,8 @@ Figure gene_figure(const std::string& name, const VariantLayout& layout, const s
            {},
            true};
   if (gene.start == gene.end) out.x.least -= 1, out.x.most += 1;
-  out.y = score_axis(tag, alleles.front().score, alleles.back().score);
+  const auto [least, most] = std::minmax(alleles.front().score, alleles.back().score);
+  out.y = score_axis(tag, least, most);
   out.columns = {
       {.name = "Position", .about = "of the first base of REF, from 1", .form = ChartColumn::count},
       {tag.name, tag.unit},
@@ -101,7 +103,7 @@ Figure gene_figure(const std::string& name, const VariantLayout& layout, const s
   if (!label.empty()) out.columns.push_back({"Label", label});
   out.names = 2;
   out.row = "allele";
-  out.first = "lowest";
+  out.first = tag.extreme();
   out.most_rows = out.most_multiqc = kMostNumbers;
   out.all_rows = alleles.size();
   for (const size_t k : kOrder)
@@ -113,7 +115,7 @@ Figure gene_figure(const std::string& name, const VariantLayout& layout, const s
                                            .size = 2.8,
                                            .opacity = kOpacity,
                                            .drawn = dots});
-  // Of more alleles than can be told apart the numbers are those of the lowest.
+  // Of more alleles than can be told apart the numbers are those of the first.
   for (size_t i = 0; i < (dots ? alleles.size() : kMostNumbers); ++i) {
     const GeneAllele& one = alleles[i];
     out.columns[0].numbers.push_back(static_cast<double>(one.pos));
@@ -142,8 +144,8 @@ Figure gene_figure(const std::string& name, const VariantLayout& layout, const s
   out.how = std::string(dots ? "A dot is an allele."
                              : "A bar reaches from the lowest to the highest score of its positions.") +
             " Below are the exons of all transcripts together, their coding parts higher.";
-  out.words = "The lowest score is " + value_text(alleles.front().score) + " at " +
-              place_text(contig, alleles.front().pos) + ".";
+  out.words = "The " + std::string(tag.extreme()) + " score is " + value_text(alleles.front().score) +
+              " at " + place_text(contig, alleles.front().pos) + ".";
   return figure_of(out);
 }
 
@@ -170,15 +172,17 @@ void GeneTracks::add(const VariantRecord& record) {
   }
 }
 
-// The positions of the lowest scores, the lowest first; each once.
-std::vector<GeneArea> GeneTracks::lowest_places() const {
+// The positions of the lowest (or highest) scores, the lowest (or highest) first; each once.
+std::vector<GeneArea> GeneTracks::first_places() const {
   std::vector<size_t> order(alleles_.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  const size_t count = std::min(kLowest, order.size());
-  std::partial_sort(
-      order.begin(), order.begin() + static_cast<ptrdiff_t>(count), order.end(), [&](size_t a, size_t b) {
-        return alleles_[a].score != alleles_[b].score ? alleles_[a].score < alleles_[b].score : a < b;
-      });
+  const size_t count = std::min(kFirstPlaces, order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(count), order.end(),
+                    [&](size_t a, size_t b) {
+                      return alleles_[a].score != alleles_[b].score
+                                 ? layout_.tags[0].before(alleles_[a].score, alleles_[b].score)
+                                 : a < b;
+                    });
   std::vector<GeneArea> out;
   for (size_t i = 0; i < count; ++i) {
     const GeneAllele& allele = alleles_[order[i]];
@@ -192,8 +196,8 @@ std::vector<GeneArea> GeneTracks::lowest_places() const {
 
 // The genes at these places, each once, in their order. Their exons are not complete: only those at the
 // place.
-std::vector<GeneTracks::Place> GeneTracks::lowest_genes(const GeneFile& file,
-                                                        const std::vector<GeneArea>& places) const {
+std::vector<GeneTracks::Place> GeneTracks::first_genes(const GeneFile& file,
+                                                       const std::vector<GeneArea>& places) const {
   std::vector<Place> out;
   for (size_t i = 0; i < places.size(); ++i) {
     const auto contig = static_cast<uint32_t>(
@@ -227,21 +231,23 @@ Figure GeneTracks::figure(const std::string& name, const Place& place) const {
   for (const GeneAllele& allele : alleles_)
     if (allele.contig == place.contig && allele.pos >= place.gene.start && allele.pos <= place.gene.end)
       inside.push_back(allele);
-  std::stable_sort(inside.begin(), inside.end(),
-                   [](const GeneAllele& a, const GeneAllele& b) { return a.score < b.score; });
+  std::stable_sort(inside.begin(), inside.end(), [&](const GeneAllele& a, const GeneAllele& b) {
+    return layout_.tags[0].before(a.score, b.score);
+  });
   return gene_figure(name, layout_, options_.label, contigs_[place.contig], place.gene, inside);
 }
 
 void GeneTracks::finish(const std::string& name, const std::string& path, Section& section) {
   if (options_.genes.empty() || alleles_.empty()) return;
-  const std::vector<GeneArea> places = lowest_places();
+  const std::string extreme = layout_.tags[0].extreme();
+  const std::vector<GeneArea> places = first_places();
   const GeneFile file = read_genes(options_.genes, places);
   if (!file.known_sequence) {
     const std::string words = no_sequence_words(file, places[0].sequence);
     options_.log->warning("report",
                           options_.genes + ": no feature lies on a sequence of " + path + ", " + words);
     section.paragraphs.push_back("No genes are drawn: " + file_name(options_.genes) +
-                                 " has no feature on a sequence of the lowest scores, " + words +
+                                 " has no feature on a sequence of the " + extreme + " scores, " + words +
                                  ". The names must be equal.");
     return;
   }
@@ -249,15 +255,15 @@ void GeneTracks::finish(const std::string& name, const std::string& path, Sectio
     options_.log->warning("report", options_.genes + ": it has no feature on " + file.other_names + "; " +
                                         std::string(kRenameContigs));
   section.provenance.emplace_back("Genes", file_name(options_.genes));
-  std::vector<Place> genes = lowest_genes(file, places);
+  std::vector<Place> genes = first_genes(file, places);
   if (genes.empty()) {
     section.paragraphs.push_back("No gene of " + file_name(options_.genes) + " has one of the " +
-                                 count_text(places.size()) + " places with the lowest scores.");
+                                 count_text(places.size()) + " places with the " + extreme + " scores.");
     return;
   }
-  section.paragraphs.push_back("The genes of " + file_name(options_.genes) +
-                               " with the lowest scores are drawn, the lowest first, " +
-                               std::to_string(kMostGenes) + " at most.");
+  section.paragraphs.push_back("The genes of " + file_name(options_.genes) + " with the " + extreme +
+                               " scores are drawn, the " + extreme + " first, " + std::to_string(kMostGenes) +
+                               " at most.");
   read_exons(genes);
   for (size_t i = 0; i < genes.size(); ++i)
     section.parts.emplace_back(figure(name + "_gene_" + std::to_string(i + 1), genes[i]));

@@ -1,4 +1,5 @@
-// Scores along genes: a figure for each of the genes with the lowest scores, with its exons.
+// Scores along genes: a figure for each of the genes with the lowest scores, or the highest
+// where these are the damaging ones, with its exons.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +40,8 @@ class GeneTracks {
   };
 
   uint32_t contig_number(const std::string& name);
-  std::vector<GeneArea> lowest_places() const;
-  std::vector<Place> lowest_genes(const GeneFile& file, const std::vector<GeneArea>& places) const;
+  std::vector<GeneArea> first_places() const;
+  std::vector<Place> first_genes(const GeneFile& file, const std::vector<GeneArea>& places) const;
   void read_exons(std::vector<Place>& genes) const;
   Figure figure(const std::string& name, const Place& place) const;
 

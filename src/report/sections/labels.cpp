@@ -390,7 +390,7 @@ std::string why_no_curves(const std::string& tag, const std::string& label, cons
 std::optional<RocCurve> add_label_figures(const std::string& name, const std::string& tag,
                                           const LabelledScores& labelled, const ReportOptions& options,
                                           Section& section) {
-  const bool negate = labelled.low || options.negate;
+  const bool negate = labelled.low || (options.negate && !labelled.high);
   Curves curves{ScoreGroups(labelled.scores, labelled.positive, negate),
                 {},
                 {},
@@ -405,10 +405,11 @@ std::optional<RocCurve> add_label_figures(const std::string& name, const std::st
     return std::nullopt;
   }
   if (const double auroc = curves.metrics.values[0]; auroc < 0.5) {
-    std::string words = reversed_words(tag, six_digits(auroc), negate, labelled.low);
-    options.log->warning("report", words);
-    words[0] = 'T';
-    section.paragraphs.push_back(std::move(words));
+    const auto words = [&](const char* article) {
+      return reversed_words(tag, six_digits(auroc), negate, labelled.low || labelled.high, article);
+    };
+    options.log->warning("report", words("the"));
+    section.paragraphs.push_back(words("The"));
   }
   curves.intervals = CurveBootstrap::intervals(curves.groups, options.bootstrap, options.seed, kConfidence);
   RocCurve roc{curves.score,

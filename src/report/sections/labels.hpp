@@ -23,6 +23,7 @@ struct LabelledScores {
   std::vector<bool> positive;
   uint64_t missing_score = 0, missing_label = 0, other_label = 0;
   bool low = false;       // by the header, low scores are those of positive alleles
+  bool high = false;      // by the header, high ones are
   std::string unit = {};  // of the scores
   ClassNames names = {};
 };

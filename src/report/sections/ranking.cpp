@@ -180,8 +180,10 @@ VariantRanking::VariantRanking(const VariantLayout& layout, const ReportOptions&
 
 void VariantRanking::add(const VariantRecord& record) {
   for (size_t alt = 0; alt < record.alts.size(); ++alt)
-    if (const float score = record.scores[0][alt]; !std::isnan(score) && rows_.takes(score))
-      rows_.add(score, row(record, alt));
+    if (const float score = record.scores[0][alt]; !std::isnan(score)) {
+      const double rank = layout_.tags[0].high ? -score : score;
+      if (rows_.takes(rank)) rows_.add(rank, row(record, alt));
+    }
 }
 
 VariantRanking::Row VariantRanking::row(const VariantRecord& record, size_t alt) const {
@@ -220,17 +222,20 @@ std::vector<TableColumn> VariantRanking::columns() const {
 Table VariantRanking::table() const {
   std::vector<Row> rows = rows_.sorted();
   const uint64_t scored = rows_.count();
+  const ScoreTag& tag = layout_.tags[0];
+  const std::string extreme = tag.extreme();
   Table out;
-  out.brief = "Lowest scores: " + layout_.tags[0].name;
-  out.title = "Lowest scores: " +
-              (rows.size() < scored ? "the " + count_text(rows.size()) + " lowest of " +
+  out.brief = (tag.high ? "Highest scores: " : "Lowest scores: ") + tag.name;
+  out.title = (tag.high ? "Highest scores: " : "Lowest scores: ") +
+              (rows.size() < scored ? "the " + count_text(rows.size()) + " " + extreme + " of " +
                                           plural(scored, "allele") + " with a score (--top shows more)"
                                     : (scored == 1 ? "the only allele" : "all " + plural(scored, "allele")) +
                                           " with a score") +
-              ", by " + layout_.tags[0].name + ", the lowest first";
+              ", by " + tag.name + ", the " + extreme + " first";
   out.columns = columns();
   out.search = true;
   out.sorted = static_cast<int>(out.columns.size() - layout_.tags.size() - (options_.label.empty() ? 0 : 1));
+  out.descending = layout_.tags[0].high;
   std::vector<BasePlace> places;
   for (Row& row : rows) {
     places.push_back(std::move(row.place));

@@ -1,4 +1,5 @@
-// The alleles with the lowest scores, as a table with a small sequence logo in each row.
+// The alleles with the lowest scores, or the highest where these are the damaging ones, as a table with a
+// small sequence logo in each row.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +27,13 @@ std::vector<std::string> small_logos(const std::string& table, const std::vector
 
 class VariantRanking {
  public:
-  /// Keeps options.top alleles with the lowest scores of the first tag; among equal ones the earlier.
+  /// Keeps options.top alleles with the lowest (or highest) scores of the first tag; among equal ones the
+  /// earlier.
   VariantRanking(const VariantLayout& layout, const ReportOptions& options);
 
   void add(const VariantRecord& record);
-  /// The table, the lowest score first. With options.probabilities it has a small logo for each row, which
-  /// can throw Error.
+  /// The table, the lowest (or highest) score first. With options.probabilities it has a small logo for each
+  /// row, which can throw Error.
   Table table() const;
   bool empty() const { return rows_.empty(); }
 
@@ -46,7 +48,7 @@ class VariantRanking {
 
   const VariantLayout& layout_;
   const ReportOptions& options_;
-  Lowest<Row> rows_;  // of the alleles with a score
+  Lowest<Row> rows_;  // by the score, or by minus it where high ones are damaging
 };
 
 }  // namespace carbon

@@ -212,6 +212,7 @@ class Labels {
   explicit Labels(const VariantLayout& layout) : scores_(layout.tags.size()) {
     for (size_t t = 0; t < scores_.size(); ++t) {
       scores_[t].low = layout.tags[t].low;
+      scores_[t].high = layout.tags[t].high;
       scores_[t].unit = layout.tags[t].unit;
       scores_[t].names = {cut_text(layout.classes.positive, kClassName),
                           cut_text(layout.classes.negative, kClassName)};
@@ -291,10 +292,10 @@ class VariantSection {
 
  private:
   void read() {
-    const auto low = [](const ScoreTag& tag) { return tag.low; };
-    if (options_.negate && std::all_of(layout_.tags.begin(), layout_.tags.end(), low))
+    const auto known = [](const ScoreTag& tag) { return tag.low || tag.high; };
+    if (options_.negate && std::all_of(layout_.tags.begin(), layout_.tags.end(), known))
       throw Error("report",
-                  "low scores of " + layout_.tags[0].name +
+                  (layout_.tags[0].low ? "low scores of " : "high scores of ") + layout_.tags[0].name +
                       " are those of damaging alleles, as the header says, and are treated so "
                       "already",
                   {"leave out {--negate}, which is for other tags"});
@@ -351,7 +352,7 @@ class VariantSection {
 
   void add_agreement(Section& out) {
     const ScoreTag &a = layout_.tags[0], &b = layout_.tags[1];
-    agreement_.finish(name_ + "_agreement", a.name, b.name, out, a.unit == b.unit ? a.unit : "");
+    agreement_.finish(name_ + "_agreement", a, b, out);
   }
 
   void add_distributions(Section& out) const {

@@ -68,6 +68,8 @@ constexpr KnownColumns kColumns[] = {
     {"#name\toriginal_ll", InputKind::separation, "the details of +perturb, which a report does not draw"},
     {"#depth\trows", InputKind::separation, "the table of +niah, which a report does not draw"},
     {"#uid\tdepth", InputKind::separation, "the details of +niah, which a report does not draw"},
+    {"#measure\tprecision\trecall\tf1", InputKind::separation,
+     "the table of +genes, a few numbers, which a report does not draw"},
     {"#group\trows", InputKind::separation, "the table of +recovery, which a report does not draw"},
     {"#name\tgroup\taccuracy", InputKind::separation,
      "the details of +recovery, which a report does not draw"}};
@@ -79,6 +81,8 @@ InputKind json_kind(const std::string& path, std::string_view text) {
   if (has("metrics") && has("counts")) return InputKind::separation;
   if (has("strata") || has("pearson")) return InputKind::concordance;
   if (has("regions") && has("tag")) explain(path, "the JSON of +gene-summary; draw its table");
+  if (has("measures") && has("truth"))
+    explain(path, "the JSON of +genes, a few numbers, which a report does not draw");
   refuse(path, "this JSON is of none of the known commands");
 }
 

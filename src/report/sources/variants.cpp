@@ -141,12 +141,13 @@ struct KnownTag {
 
 // A header may have lost its model lines; then names and descriptions tell.
 bool is_of_carbon(const KnownTag& tag, const CarbonModels& models) {
-  if (models.name(tag.name)) return true;
+  if (models.name(tag.name) || models.high_is_damaging(tag.name, tag.description)) return true;
   return tag.number == "A" && (tag.name.starts_with("CARBON_") || tag.description.starts_with("Carbon "));
 }
 
 bool is_log_ratio(const KnownTag& tag, const CarbonModels& models) {
   if (models.name(tag.name) || tag.name == "CARBON_SCAN") return true;
+  if (is_measure_tag(tag.name) || models.high_is_damaging(tag.name, tag.description)) return false;
   return score_prefix(tag.name) != tag.name && is_of_carbon(tag, models);
 }
 
@@ -196,8 +197,11 @@ void choose_tags(const std::vector<KnownTag>& known, const CarbonModels& models,
                                "tag CARBON_...), so the tags to draw must be named; " +
                                    floats_of(known)));
   for (const KnownTag* tag : chosen) {
-    ScoreTag score{tag->name, layout.table || is_log_ratio(*tag, models) ? "nats" : ""};
-    score.low = layout.table || models.low_is_damaging(tag->name, tag->description);
+    ScoreTag score;
+    score.name = tag->name;
+    score.high = models.high_is_damaging(tag->name, tag->description);
+    score.low = !score.high && (layout.table || models.low_is_damaging(tag->name, tag->description));
+    if (!score.high && (layout.table || is_log_ratio(*tag, models))) score.unit = "nats";
     const std::string flag = std::string(score_prefix(tag->name)) + "_FLAG";
     const bool defined = std::any_of(known.begin(), known.end(), [&](const KnownTag& other) {
       return other.name == flag && other.type == "String";
@@ -233,6 +237,15 @@ CarbonModels models_of(const VcfReader& reader) {
   CarbonModels models;
   for (const char* key : kModelKeys)
     for (const std::string& line : reader.header_lines(key)) models.add(line);
+  return models;
+}
+
+// Of the header of a table.
+CarbonModels models_of(const std::vector<std::string>& lines) {
+  CarbonModels models;
+  for (const std::string& line : lines)
+    for (const char* key : kModelKeys)
+      if (line.starts_with(std::string("##") + key + "=")) models.add(line);
   return models;
 }
 
@@ -397,7 +410,7 @@ class TableSource final : public VariantSource {
     for (size_t i = kFixed; i < columns_; ++i)
       known.push_back({std::string(table_[i]), table_[i].ends_with("_FLAG") ? "String" : "Float"});
     layout_.table = true;
-    choose_tags(known, {}, wanted, path, layout_);
+    choose_tags(known, models_of(table_.header()), wanted, path, layout_);
     const auto column = [&](const std::string& name) {
       size_t i = kFixed;
       while (table_[i] != name) ++i;

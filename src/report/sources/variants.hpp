@@ -98,6 +98,12 @@ struct ScoreTag {
   std::string unit;              // "nats" for the log ratios of carbon, "" if it is not known
   size_t flag_tag = kNoFlagTag;  // in VariantLayout::flag_tags: which says why a score is missing
   bool low = false;              // by the header, low scores are those of damaging alleles
+  bool high = false;             // by the header, high ones are
+
+  /// Which scores a table of the most damaging alleles has.
+  const char* extreme() const { return high ? "highest" : "lowest"; }
+  /// A score of one of those before that of another.
+  bool before(float a, float b) const { return high ? a > b : a < b; }
 };
 
 /// What a file has, by its header.

@@ -81,32 +81,55 @@ CenteredWindows centered_windows(std::span<const NormalAllele> alleles, const Re
 
 namespace {
 
-constexpr const char* kTokenScores = "centered token";  // in the score cache
-
 class Centered final : public Recipe {
  public:
-  Centered(int64_t window, const RecipeSettings& settings, size_t token_bases)
+  Centered(int64_t window, int64_t horizon, const RecipeSettings& settings, size_t token_bases)
       : window_(window),
+        horizon_(horizon),
         all_phases_(static_cast<int>(token_bases)),
         phases_(settings.phases),
-        bases_(settings.wants(ScoreLevel::base)),
-        tokens_(settings.wants(ScoreLevel::token)),
-        strands_(strands_of(settings.strand, StrandChoice::both)) {}
+        bases_(settings.wants(Measure::llr) && settings.wants(ScoreLevel::base)),
+        tokens_(settings.wants(Measure::llr) && settings.wants(ScoreLevel::token)),
+        strands_(strands_of(settings.strand, StrandChoice::both)) {
+    for (const Measure measure : settings.measures)
+      if (measure != Measure::llr) measures_.push_back(measure);
+  }
 
   const char* name() const override { return kCentered.name; }
-  Settings sizes() const override { return sizes(bases_, tokens_); }
-  Settings tag_sizes(size_t tag) const override { return sizes(!of_tokens(tag), of_tokens(tag)); }
+  Settings sizes() const override {
+    Settings all = sizes(bases_, tokens_);
+    if (measures_.empty()) return all;
+    const std::string llr = bases_ || tokens_ ? word_of(kMeasureWords, Measure::llr) + std::string("+") : "";
+    add_measure(llr + joined(measures_, "+", [](Measure one) { return word_of(kMeasureWords, one); }), all);
+    return all;
+  }
+  Settings tag_sizes(size_t tag) const override {
+    if (tag < first_measure()) return sizes(!of_tokens(tag), of_tokens(tag));
+    Settings all = sizes(true, false);
+    add_measure(word_of(kMeasureWords, measure_of(tag)), all);
+    return all;
+  }
   std::vector<Strand> strands() const override { return strands_; }
-  size_t tag_count() const override { return (bases_ ? 1 : 0) + (tokens_ ? 1 : 0); }
+  size_t tag_count() const override { return first_measure() + measures_.size(); }
+  size_t first_measure() const override { return (bases_ ? 1 : 0) + (tokens_ ? 1 : 0); }
   std::vector<InfoTag> tags(const std::string& prefix) const override {
-    const std::string window = "log-likelihood ratio of the " + std::to_string(window_) + " bp window",
-                      unit = "alternative minus reference, in nats";
+    const std::string bp = std::to_string(window_) + " bp window",
+                      window = "log-likelihood ratio of the " + bp,
+                      unit = "alternative minus reference, in nats",
+                      rows = " at the variant and within the " + std::to_string(horizon_) +
+                             " bp after it, in the " + bp + " with ALT and with REF";
     std::vector<InfoTag> tags;
     if (bases_)
       tags.push_back({prefix + "_" + kCentered.tag, "A", "Float", "Carbon " + window + ", " + unit});
     if (tokens_)
-      tags.push_back({prefix + "_" + kCentered.tag + kCentered.further, "A", "Float",
+      tags.push_back({prefix + "_" + kCentered.tag + "_TOKEN", "A", "Float",
                       "Carbon " + window + ", whole 6-mers as the model predicts them, " + unit});
+    for (const Measure measure : measures_)
+      tags.push_back(
+          measure == Measure::l2
+              ? InfoTag{prefix + "_L2", "A", "Float", "Carbon distance of the hidden states" + rows}
+              : InfoTag{prefix + "_JSD", "A", "Float",
+                        "Carbon Jensen-Shannon divergence of the predictions" + rows + ", in nats"});
     return tags;
   }
   AlleleLimits limits() const override { return {window_ / 2, AlleleFlag::too_long, window_ / 2}; }
@@ -156,13 +179,16 @@ class Centered final : public Recipe {
       if (bases_) comparison.ends = {windows.alternatives[i].size()};
       comparison.alternative = std::move(windows.alternatives[i]);
       comparison.tokens = tokens_;
+      comparison.measures = measures_;
+      comparison.horizon = static_cast<size_t>(horizon_) / with.layout.bases();
+      comparison.same_length = !members[i]->form.changes_length();
       comparison.means = with.means;
       comparison.is_other = members[i]->form.ref != members[i]->form.alt;
       auto forked = std::make_unique<ForkedAllele>(window, std::move(comparison));
       for (size_t tag = 0; with.cache && tag < forked->tags(); ++tag)
         if (forked->differs(tag))
           forked->set_cached(
-              tag, with.cache->look_up(of_tokens(tag) ? kTokenScores : name(), strands_[s],
+              tag, with.cache->look_up(cached_as(tag), strands_[s],
                                        {forked->reference_bases(tag), forked->alternative_bases(tag)}));
       users.push_back({forked.get(), &requests});
       members[i]->strands[s].push_back(std::move(forked));
@@ -170,8 +196,20 @@ class Centered final : public Recipe {
     request_window(*window, users, with.layout);
   }
 
-  // In the order of the tags, the level of bases comes first.
-  bool of_tokens(size_t tag) const { return tag == (bases_ ? 1 : 0); }
+  // In the order of the tags, the level of bases comes first, then that of tokens, then measures.
+  bool of_tokens(size_t tag) const { return tokens_ && tag == (bases_ ? 1 : 0); }
+  Measure measure_of(size_t tag) const { return measures_[tag - first_measure()]; }
+  // What the score cache calls the values of a tag.
+  std::string cached_as(size_t tag) const {
+    if (tag >= first_measure())
+      return name() + (" " + std::string(word_of(kMeasureWords, measure_of(tag)))) + " " +
+             std::to_string(horizon_);
+    return of_tokens(tag) ? "centered token" : name();
+  }
+  void add_measure(const std::string& words, Settings& sizes) const {
+    sizes.emplace_back("measure", words);
+    sizes.emplace_back("horizon", std::to_string(horizon_));
+  }
   // The level of bases is not named: header lines, caches and journals that have no other stay as they were.
   Settings sizes(bool bases, bool tokens) const {
     Settings sizes = {{"window", std::to_string(window_)}, {"phases", word_of(kPhaseWords, phases_)}};
@@ -182,10 +220,11 @@ class Centered final : public Recipe {
     return sizes;
   }
 
-  int64_t window_;
+  int64_t window_, horizon_;
   int all_phases_;  // as many as a token has bases
   PhaseChoice phases_;
-  bool bases_, tokens_;  // which levels are wanted
+  bool bases_, tokens_;            // which levels are wanted
+  std::vector<Measure> measures_;  // those besides llr
   std::vector<Strand> strands_;
 };
 
@@ -212,7 +251,17 @@ std::unique_ptr<const Recipe> make_centered(const RecipeSettings& settings, cons
   check_phases(settings.phases, config);
   if (settings.wants(ScoreLevel::token)) check_level("vep", ScoreLevel::token, layout.bases());
   check_fits("window", window, config);
-  return std::make_unique<Centered>(window, settings, config.layout.bases());
+  const auto bases = static_cast<int64_t>(layout.bases());
+  const bool given = !settings.wants("anchored") && !settings.horizons.empty();
+  const int64_t horizon = given ? settings.horizons.front() : kDefaultHorizon;
+  const bool measures = settings.wants(Measure::l2) || settings.wants(Measure::jsd);
+  if (measures && (horizon < bases || horizon % bases != 0))
+    throw SettingError("vep", "horizon",
+                       "a horizon of " + std::to_string(horizon) +
+                           " bp cannot be used by measures l2 and jsd; expected a multiple of " +
+                           std::to_string(bases) + ", at least " + std::to_string(bases),
+                       {"set it with {--horizon}"});
+  return std::make_unique<Centered>(window, horizon, settings, layout.bases());
 }
 
 }  // namespace carbon

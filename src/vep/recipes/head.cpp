@@ -31,7 +31,7 @@ class LabelDifferences final : public AlleleRatios {
                    HeadWindowPtr alternative)
       : labels_(std::move(labels)), reference_(std::move(reference)), alternative_(std::move(alternative)) {}
 
-  double llr(size_t tag) const override {
+  double value(size_t tag) const override {
     if (!differs()) return 0;
     if (!cached_.empty() && cached_[tag].llr) return *cached_[tag].llr;
     return alternative_->of(*labels_)[tag] - reference_->of(*labels_)[tag];
@@ -109,7 +109,7 @@ class HeadRecipe final : public Recipe {
     return tags;
   }
   size_t tag_count() const override { return tag_labels_.size(); }
-  bool has_log_ratios() const override { return false; }
+  bool has_log_ratios(size_t /*tag*/) const override { return false; }
   AlleleLimits limits() const override { return {window_ / 2, AlleleFlag::too_long, window_ / 2}; }
   BaseRange reach(const NormalAllele& form, const ContigReference&) const override {
     return {centered_begin(form.pos, window_), centered_end(form.pos, window_)};

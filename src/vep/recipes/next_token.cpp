@@ -33,7 +33,7 @@ class NextTokenRatio final : public AlleleRatios {
   NextTokenRatio(int alt, int ref, RequestPtr context, std::optional<CachedScore> cached)
       : alt_(alt), ref_(ref), context_(std::move(context)), cached_(std::move(cached)) {}
 
-  double llr(size_t) const override {
+  double value(size_t) const override {
     if (known()) return *cached_->llr;
     const double* const logs = base_logs(context_->values(), 0);
     return logs[alt_] - logs[ref_];

@@ -49,7 +49,10 @@ CenteredWindows centered_windows(std::span<const NormalAllele> alleles, const Re
 
 /// Throws SettingError for a window that is not possible or does not fit the model.
 std::unique_ptr<const Recipe> make_centered(const RecipeSettings& settings, const ModelConfig& config);
-inline constexpr RecipeEntry kCentered{"centered", "LLR", "_TOKEN", make_centered};
+inline constexpr RecipeEntry kCentered{
+    "centered", "LLR",
+    [](std::string_view tag) { return tag == "LLR" || tag == "LLR_TOKEN" || tag == "L2" || tag == "JSD"; },
+    make_centered};
 
 // Recipe `next-token`: the bases before a variant. Their last row gives P_0, the probabilities of the next
 // base (docs/conventions.md, "Next-token context"). Published for ClinVar with 24,000 bp (docs/model.md,
@@ -70,7 +73,8 @@ std::string next_token_context(int64_t pos, const ReferenceSlice& slice, int64_t
 
 /// Throws SettingError for a context that does not fit the model.
 std::unique_ptr<const Recipe> make_next_token(const RecipeSettings& settings, const ModelConfig& config);
-inline constexpr RecipeEntry kNextToken{"next-token", "NT", "", make_next_token};
+inline constexpr RecipeEntry kNextToken{"next-token", "NT", [](std::string_view tag) { return tag == "NT"; },
+                                        make_next_token};
 
 // Recipe `anchored`: windows on a grid of the contig, which neighbouring variants share
 // (docs/conventions.md, "Anchored windows"). An allele is compared with the reference from its own 6-mer up
@@ -82,7 +86,6 @@ inline constexpr RecipeEntry kNextToken{"next-token", "NT", "", make_next_token}
 /// The bases before a variant are between one and two contexts: as many as `centered` has on the left, or
 /// more.
 inline constexpr int64_t kDefaultAnchoredContext = 4098;  // bp
-inline constexpr int64_t kDefaultHorizon = 768;           // bp
 
 /// Translates a range between the coordinates of the contig and those of the strand, in either direction.
 BaseRange mirrored(const BaseRange& range, int64_t contig_length, Strand strand);
@@ -130,7 +133,14 @@ int64_t anchored_longest(int64_t context, int64_t horizon, size_t max_positions,
 /// Throws SettingError for a context that is not possible, and for a context and horizons that do not fit the
 /// model.
 std::unique_ptr<const Recipe> make_anchored(const RecipeSettings& settings, const ModelConfig& config);
-inline constexpr RecipeEntry kAnchored{"anchored", "ALLR", "_#", make_anchored};
+inline constexpr RecipeEntry kAnchored{
+    "anchored", "ALLR",
+    [](std::string_view tag) {
+      if (tag == "ALLR") return true;
+      const std::string_view horizon = tag.starts_with("ALLR_") ? tag.substr(5) : "";
+      return !horizon.empty() && horizon.find_first_not_of("0123456789") == std::string_view::npos;
+    },
+    make_anchored};
 
 // Recipe `head`: what a fine-tuned classification head makes of the windows of `centered`, alternative minus
 // reference, for each label (docs/conventions.md, "Classification heads"). A window may have an odd number
@@ -139,6 +149,12 @@ inline constexpr RecipeEntry kAnchored{"anchored", "ALLR", "_#", make_anchored};
 /// `settings.values` must be set. Throws SettingError for a window that is missing, not possible or does not
 /// fit the model.
 std::unique_ptr<const Recipe> make_head(const RecipeSettings& settings, const ModelConfig& config);
-inline constexpr RecipeEntry kHeadRecipe{"head", "HEAD", "_*", make_head};
+// Ranks of tags are no scores.
+inline constexpr RecipeEntry kHeadRecipe{"head", "HEAD",
+                                         [](std::string_view tag) {
+                                           return tag.starts_with("HEAD_") && tag.size() > 5 &&
+                                                  !tag.ends_with("_PHRED");
+                                         },
+                                         make_head};
 
 }  // namespace carbon

@@ -37,8 +37,6 @@ inline unsigned char* shared_memory() {
   return emulation::shared_memory();
 }
 
-void load_words(uint32_t out[4], const void* from);
-
 inline bool arrive(uint32_t* counter, uint32_t n) {
   return emulation::arrive(counter, n);
 }

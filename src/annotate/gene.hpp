@@ -1,0 +1,32 @@
+// src/annotate/: carbon annotate: sequences of FASTA files and the probability of every base to be coding,
+// on each strand, come in, and genes go out as GFF3, with their proteins. decoder finds the best set of genes
+// of a strand, runs cleans up runs of coding bases as the makers of the models do, genes makes calls of
+// either, and gff3 writes them.
+//
+// Here is what a gene is.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace carbon {
+
+/// 0-based, half-open.
+struct Interval {
+  int64_t begin = 0, end = 0;
+  int64_t size() const { return end - begin; }
+  bool operator==(const Interval&) const = default;
+};
+
+/// The coding part of a gene, in the coordinates of a strand in reading direction.
+struct Gene {
+  std::vector<Interval> segments;  // ascending; the stop codon is part of the last one
+  bool has_start = true, has_stop = true;
+  int phase = 0;  // bases before the first whole codon; 0 with a start codon
+
+  int64_t begin() const { return segments.front().begin; }
+  int64_t end() const { return segments.back().end; }
+  bool operator==(const Gene&) const = default;
+};
+
+}  // namespace carbon
