@@ -315,8 +315,10 @@ def tables_histograms_and_other_outputs():
     d = fresh()
     scan = os.path.join(d, "scan.vcf.gz")
     ok("scan", "-m", model(), "-f", reference(), "-O", "z", "-o", scan, "-W")
-    result = vep(*ARGS, "--measure", "l2", "--table", scan, MINI)
-    alone = vep(*ARGS, "--measure", "l2", MINI)
+    bases = genome()["c1"]
+    rows = [("c1", pos, bases[pos - 1], alt) for pos in (40, 300, 301) for alt in (OTHER[bases[pos - 1]], bases[pos - 1] + "A")]
+    result = vep(*ARGS, "--measure", "l2", "--table", scan, vcf(rows))
+    alone = vep(*ARGS, "--measure", "l2", vcf(rows))
     expect_equal(tag(result.out, "CARBON_L2"), tag(alone.out, "CARBON_L2"), "l2 beside a table")
     expect(any(text for text in tag(result.out, "CARBON_SCAN") if text), "no score of the table")
 
@@ -366,7 +368,8 @@ def other_commands_know_the_direction():
 
 @case
 def what_has_no_such_measure_is_refused():
-    for args, words in ((("--measure", "l2", "--recipe", "next-token"), "centered alone"), (("--measure", "jsd", "--recipe", "anchored"), "alone"),
+    for args, words in ((("--measure", "l2", "--recipe", "next-token"), "centered alone"),
+                        (("--measure", "llr,jsd", "--recipe", "anchored,centered"), "alone"),
                         (("--measure", "l2", "--recipe", "centered,next-token"), "alone"), (("--measure", "l3"), "llr"),
                         (("--measure", "l2,l2"), "twice"), (("--measure", ""), "empty"), (("--measure", "l2", "--level", "bp"), "llr"),
                         (("--measure", "jsd", "--level", "token"), "llr"), (("--horizon", 96), "l2 and jsd"),
