@@ -19,11 +19,15 @@ PROMPT = "<dna>ATGGCCAAGGACATGGCC"
 def completions(url):
     plain = openai.OpenAI(base_url=url, api_key="none")
     wanted = lambda prompt, **fields: plain.completions.create(model=MODEL, prompt=prompt, **fields).choices[0].text
-    llm = OpenAI(model=MODEL, base_url=url, api_key="none", max_tokens=5, seed=7, max_retries=0)
+    # LangChain sends a temperature of 0.7 unless another is given.
+    own = dict(model=MODEL, base_url=url, api_key="none", max_retries=0)
+    usual = OpenAI(max_tokens=40, seed=7, **own)
+    equal("its own temperature", usual.invoke(PROMPT), wanted(PROMPT, max_tokens=40, seed=7, temperature=0.7))
+    llm = OpenAI(max_tokens=5, seed=7, temperature=1, **own)
     text = wanted(PROMPT, max_tokens=5, seed=7)
     equal("invoke", llm.invoke(PROMPT), text)
     equal("ainvoke", asyncio.run(llm.ainvoke(PROMPT)), text)
-    equal("stream: the pieces are 6-mers", list(llm.stream(PROMPT)), [text[i:i + 6] for i in range(0, 30, 6)] + [""])
+    equal("stream: the pieces are 6-mers", list(llm.stream(PROMPT)), [text[i:i + 6] for i in range(0, 30, 6)])
     # Prompt i of a request has draws of its own, so that a batch differs from requests alone but for its first.
     prompts = [PROMPT, "<dna>TTTTTTACGTAC", "<dna>GGGCCC"]
     together = plain.completions.create(model=MODEL, prompt=prompts, max_tokens=5, seed=7)
@@ -32,14 +36,14 @@ def completions(url):
     equal("generate: usage", (batch.llm_output["token_usage"]["completion_tokens"], batch.llm_output["model_name"]), (15, MODEL))
     equal("generate: finish_reason", batch.generations[0][0].generation_info["finish_reason"], "length")
     equal("batch", len(llm.batch(prompts)), 3)
-    two = OpenAI(model=MODEL, base_url=url, api_key="none", max_tokens=5, seed=7, n=2, best_of=2)
+    two = OpenAI(max_tokens=5, seed=7, n=2, best_of=2, **own)
     equal("n 2", len({one.text for one in two.generate([PROMPT]).generations[0]}), 2)
-    cold = OpenAI(model=MODEL, base_url=url, api_key="none", max_tokens=5, temperature=0)
+    cold = OpenAI(max_tokens=5, temperature=0, **own)
     equal("temperature 0", cold.invoke(PROMPT), wanted(PROMPT, max_tokens=5, temperature=0))
     equal("stop", llm.invoke(PROMPT, stop=[text[8:14]]), text[:text.index(text[8:14])])
-    ranked = OpenAI(model=MODEL, base_url=url, api_key="none", max_tokens=3, logprobs=2).generate([PROMPT])
+    ranked = OpenAI(max_tokens=3, logprobs=2, **own).generate([PROMPT])
     equal("logprobs", len(ranked.generations[0][0].generation_info["logprobs"]["token_logprobs"]), 3)
-    narrow = OpenAI(model=MODEL, base_url=url, api_key="none", max_tokens=5, seed=3, extra_body={"top_k": 1})
+    narrow = OpenAI(max_tokens=5, seed=3, extra_body={"top_k": 1}, **own)
     equal("extra_body", narrow.invoke(PROMPT), cold.invoke(PROMPT))
     chain = (PromptTemplate.from_template("<dna>{bases}") | llm | StrOutputParser() | RunnableLambda(len))
     equal("a chain", chain.invoke({"bases": PROMPT[5:]}), 30)

@@ -74,7 +74,7 @@ Run declare_report(CommandLine& line) {
       .range(0, 100000)
       .shows_default();
   group.option({"seed", "N", "seed of these samples"}, options.seed).shows_default();
-  group.option({"top", "N", "rows of the table of the lowest scores"}, options.top)
+  group.option({"top", "N", "rows of the tables of the lowest scores"}, options.top)
       .range(0, 10000)
       .shows_default();
   group.option(

@@ -101,7 +101,8 @@ std::string multiqc_text(const Section& section, const Figure& figure) {
   out["parent_id"] = "carbon_" + section.name;
   out["parent_name"] = as_text("carbon: " + section.title, true);
   out["section_name"] = as_text(figure.title, true);
-  out["description"] = as_text(figure.caption, false);
+  out["description"] =
+      as_text(figure.multiqc_caption.empty() ? figure.caption : figure.multiqc_caption, false);
   out.update(without_tags(Json::parse(figure.multiqc)));
   keep_names(out);
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -143,9 +144,30 @@ void add_svg_files(const Report& report, const std::string& folder, FileSet& fil
   });
 }
 
+// The row of each file in MultiQC's table of General Statistics.
+void add_statistics(const Report& report, const std::string& folder, FileSet& files) {
+  for (const Section& section : report.sections) {
+    if (section.statistics.empty()) continue;
+    Json columns = Json::array(), row = Json::object();
+    for (const Statistic& one : section.statistics) {
+      const std::string key = without_tags(std::string_view(one.key));
+      columns.push_back(
+          {{key, {{"title", as_text(one.key, true)}, {"description", as_text(one.about, false)}}}});
+      row[key] = one.value;
+    }
+    const Json out = {{"id", "carbon_" + section.name + "_statistics"},
+                      {"plot_type", "generalstats"},
+                      {"pconfig", columns},
+                      {"data", {{section.name, row}}}};
+    files.add(folder + "/carbon_" + section.name + "_statistics_mqc.json",
+              out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  }
+}
+
 // A file carbon_NAME_mqc.json for each figure that has a plot, in the form of MultiQC's custom content.
 void add_multiqc_files(const Report& report, const std::string& folder, FileSet& files) {
   make_folder(folder);
+  add_statistics(report, folder, files);
   for_figures(report, [&](const Section& section, const Figure& figure) {
     if (figure.multiqc.empty()) return;
     files.add(folder + "/carbon_" + figure.name + "_mqc.json", multiqc_text(section, figure));
@@ -173,6 +195,14 @@ MakeSection maker_of(InputKind kind) {
     case InputKind::embedding_table:
     case InputKind::embedding_array:
       return embedding_section;
+    case InputKind::score_summary:
+      return score_summary_section;
+    case InputKind::gene_summary:
+      return gene_summary_section;
+    case InputKind::separation:
+      return separation_section;
+    case InputKind::histogram:
+      return histogram_section;
   }
   throw Error("run_report", "this kind of file has no section");
 }

@@ -90,9 +90,14 @@ def multiqc_draws_the_same_lines():
                      {line: sorted({float(x): float(y) for x, y in points}.items()) for line, points in plot["data"][0].items()}, "lines of " + name)
 
 
-def plots_of(folder):
+def files_of(folder):
     expect(all(re.fullmatch(r"carbon_[A-Za-z0-9_]+_mqc\.json", name) for name in os.listdir(folder)), "names of files")
     return {name: json.loads(read(os.path.join(folder, name))) for name in sorted(os.listdir(folder))}
+
+
+def plots_of(folder):
+    """Those of figures; the others are rows of the General Statistics."""
+    return {name: plot for name, plot in files_of(folder).items() if plot["plot_type"] != "generalstats"}
 
 
 def numbers_in(value):
@@ -122,6 +127,17 @@ def files_have_the_form_of_custom_content():
             expect("<" not in json.dumps(plot), "a tag in " + name)
             expect(isinstance(plot["data"], list) and len(plot["data"]) == 1, "names are kept in an array")
         expect_equal(len(set(ids)), len(ids), "ids")
+
+
+@case
+def each_file_has_a_row_of_statistics():
+    rows = {name: plot for name, plot in files_of(write_files(False)).items() if plot["plot_type"] == "generalstats"}
+    expect_equal(sorted(rows), ["carbon_c_statistics_mqc.json", "carbon_e_statistics_mqc.json"], "files")
+    expect_equal(rows["carbon_e_statistics_mqc.json"]["data"], {"e": {"sequences": 30, "rows": 30}}, "embeddings")
+    expect_equal(rows["carbon_c_statistics_mqc.json"]["data"], {"c": {"n": 3, "pearson": 0.5, "spearman": 0.5}}, "agreement")
+    for name, plot in rows.items():
+        row, = plot["data"].values()
+        expect_equal([key for column in plot["pconfig"] for key in column], list(row), "columns of " + name)
 
 
 class Page(html.parser.HTMLParser):
@@ -187,7 +203,7 @@ def multiqc_shows_the_same_numbers():
 def names_do_no_harm_in_multiqc():
     plain, _ = multiqc(write_files(False))
     evil, document = multiqc(write_files(True))
-    expect_equal(len(document["report_plot_data"]), 4, "plots")
+    expect_equal(len([name for name in document["report_plot_data"] if name.startswith("carbon_")]), 4, "plots")
     before, after = Page(plain), Page(evil)
     expect_equal(len(after.scripts), len(before.scripts), "elements of script")
     for tag, attributes in after.elements:

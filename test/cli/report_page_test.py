@@ -52,6 +52,21 @@ def the_lowest_variants_come_first():
 
 
 @case
+def the_highest_distances_come_first():
+    """In the table and in the genes; of equal ones the earlier."""
+    head = HEAD.replace("CARBON_LLR", "CARBON_L2").replace("log-likelihood ratio", "distance of the hidden states")
+    lines = ["1\t%d\t.\tA\tC\t.\t.\tCARBON_L2=%s\n" % (10 + i, s) for i, s in enumerate(["1", "3", "2", "3", "0", "."])]
+    genes = write(fresh(), "g.gff3", "##gff-version 3\n1\tx\tgene\t10\t14\t.\t+\t.\tID=g;Name=G\n1\tx\tCDS\t10\t14\t.\t+\t0\tParent=g\n")
+    text = page_of("--top", 3, "--genes", genes, write(fresh(), "in.vcf", head + "".join(lines)))
+    page = Page(text)
+    table, = [t for t, c in zip(page.tables, page.captions) if c.startswith("Highest scores: the 3 highest of 5 alleles with a score")]
+    expect_equal([row[table[0].index("POS")] for row in table[1:]], ["11", "13", "12"], "positions of the table")
+    expect('aria-sort="descending"' in text and 'aria-sort="ascending"' not in text, "how the table is sorted")
+    expect("The highest score is 3 at 1:11." in text, "the words of the figure of the gene")
+    expect("with the highest scores are drawn, the highest first" in text, "the genes")
+
+
+@case
 def a_table_says_that_rows_are_left_out():
     for scores, top, words in (([3, 1, 2, "."], 2, "the 2 lowest of 3 alleles with a score (--top shows more)"),
                                ([3, 1, 2, "."], 3, "all 3 alleles with a score,"), ([5, "."], 9, "the only allele with a score,")):

@@ -89,8 +89,10 @@ def alleles_of(path):
 
 
 def type_of(ref, alt):
-    """By the definition in carbon-auroc(1)."""
+    """By the definition in carbon-auroc(1), but that <DEL> is a deletion."""
     ref, alt = ref.upper(), alt.upper()
+    if alt == "<DEL>":
+        return "DEL"
     if not (ref + alt).isalpha():
         return "other"
     while ref and alt and ref[-1] == alt[-1]:
@@ -129,7 +131,7 @@ def compare_numbers(row, alleles, what):
     expect_equal(number(row["Missing"]), len(alleles) - len(scores), what + ": missing")
     if not scores:
         return
-    wanted = {"Mean": math.fsum(scores) / len(scores), "Least": min(scores), "Most": max(scores),
+    wanted = {"Mean": math.fsum(scores) / len(scores), "Minimum": min(scores), "Maximum": max(scores),
               "Quartile 1": quantile(scores, 0.25), "Median": quantile(scores, 0.5), "Quartile 3": quantile(scores, 0.75)}
     for name, value in wanted.items():
         expect_close(float(row[name]), value, max(5.1e-6 * abs(value), 1e-12), "%s: %s" % (what, name))
@@ -307,7 +309,7 @@ def few_and_equal_scores():
         lines = "".join("1\t%d\t.\tA\tC\t.\t.\tCARBON_LLR=%s\n" % (i + 1, value) for i in range(count))
         page = page_of(write(fresh(), "few.vcf", HEAD + lines))
         row = page.table("in numbers")[0]
-        expect_equal((row["Scores"], row["Least"], row["Median"]), (str(count), row["Most"], row["Most"]), value)
+        expect_equal((row["Scores"], row["Minimum"], row["Median"]), (str(count), row["Maximum"], row["Maximum"]), value)
         expect_close(float(row["Median"]), float32(float(value)), 1e-5 * abs(float(value)), value)
         bins = page.figures["few_CARBON_LLR_scores"][1][1:]
         expect_equal(sum(int(r[2]) for r in bins), count, "bins")
@@ -441,7 +443,10 @@ def multiqc_files():
     path, folder = random_vcf(300, seed=6), fresh()
     page = page_of("--multiqc", folder, path)
     found = sorted(os.listdir(folder))
-    expect_equal(found, sorted("carbon_%s_mqc.json" % f for f in page.figures), "a file for each figure")
+    expect_equal(found, sorted("carbon_%s_mqc.json" % f for f in [*page.figures, "in_statistics"]), "a file for each figure, and one of the file")
+    statistics = json.loads(read(os.path.join(folder, "carbon_in_statistics_mqc.json")))["data"]["in"]
+    table = [row for row in page.table("Scores in numbers: CARBON_LLR") if row["By"] == ""][0]
+    expect_equal((statistics["scored"], "%.6g" % statistics["median"]), (number(table["Scores"]), table["Median"]), "statistics")
     flags = json.loads(read(os.path.join(folder, "carbon_in_CARBON_FLAG_reasons_mqc.json")))
     rows = page.figures["in_CARBON_FLAG_reasons"][1][1:]
     expect_equal((flags["plot_type"], flags["data"]), ("bargraph", [{"in.vcf": {f: int(n) for f, n in rows}}]), "flags")
@@ -474,6 +479,11 @@ def errors():
         ("t.tsv", table + "1\t5\t.\tA\tC\tinf\t.\n", [], ["t.tsv:3", "'inf'"]),
         ("t.tsv", table + "1\t5\t.\tA\tC\t-1\t.", [], ["t.tsv:3", "no newline"]),
         ("b.json", '{"a": 1}', [], ["b.json: this JSON is of none of the known commands; a report draws VCF", "the JSON of +concord"]),
+        ("g.gff3", "##gff-version 3\n##carbon_annotateVersion=1\n1\tcarbon\tgene\t1\t9\t0.9\t+\t.\tID=gene:1_000001\n", [],
+         ["g.gff3: this is GFF3; genes are drawn beside scores, by --genes"]),
+        ("g.tsv", "#measure\tprecision\trecall\tf1\tpredicted\tright\ttrue\tfound\nbases\t1\t1\t1\t9\t9\t9\t9\n", [],
+         ["g.tsv: this is the table of +genes"]),
+        ("g.json", '{"truth": "t.gff3", "measures": [{"measure": "bases", "precision": 1}]}', [], ["g.json: this is the JSON of +genes"]),
         # That of carbon bench, which is not drawn.
         ("b.json", '{"carbon": "1", "limits": {"read": {"unit": "bytes/s"}}, "tests": [{"test": "vep"}]}', [],
          ["b.json: this JSON is of none of the known commands; a report draws VCF", "the JSON of +concord"]),

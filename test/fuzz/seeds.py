@@ -511,6 +511,16 @@ def report_seeds():
     yield "concord", files(compact({"a": {"file": "a.vcf", "tag": "A"}, "b": {"file": "b.vcf", "tag": "B"}, "all": values,
                                     "by": "type", "strata": [{**values, "name": "snv"}],
                                     "bounds": [{"option": "min-n", "bound": 3, "value": 3, "met": True}]}))
+    yield "sequences", files("#name\tstart\tend\tstrand\tn_scored\tsum_logp\tmean_logp\tperplexity\na\t0\t9\t+\t3\t-4\t-1.3\t3.7\n")
+    yield "regions", files("#contig\tstart\tend\tname\tstrand\tcount\tmissing\tmin\tmean\tmax\n1\t0\t9\tg\t+\t2\t0\t-2\t-1\t1\n")
+    yield "histogram", files("#TAG\tTYPE\tBIN\tCOUNT\nCARBON_LLR\tsnv\t-12\t5\nCARBON_LLR\tdel:1\t3\t1\n")
+    metric, part = {"value": 0.7, "low": 0.6, "high": 0.8}, {"name": "1", "positive": 3, "negative": 4}
+    areas = ("auroc", "auprc", "average_precision")
+    yield "auroc", files(compact({"score": "S", "label": "L", "negated": False, "bootstrap": 5, "seed": 0, "confidence": 0.95,
+                                  "metrics": {area: metric for area in areas},
+                                  "counts": dict.fromkeys("alleles used positive negative missing_score missing_label other_label".split(), 7),
+                                  "by": "TYPE", "min_class": 1, "strata": [{**part, **{area: metric for area in areas}}],
+                                  "chromosomes": [{**part, **dict.fromkeys(areas, 0.5)}]}))
 
 
 def library_seeds():

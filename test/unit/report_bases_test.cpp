@@ -350,7 +350,13 @@ TEST_CASE("report: a piece is drawn in rows while its letters can be read") {
   CHECK(rows_of(301).views[3].start == 228);
   CHECK(rows_of(401).views.size() == 1);
   CHECK_FALSE(rows_of(401).letters);
-  CHECK(thinned_words(500).empty());
-  CHECK(thinned_words(501) == "; every 2nd base");
-  CHECK(thinned_words(6000) == "; every 12th base");
+  TablePiece piece;
+  for (const auto& [length, rows, words] :
+       {std::tuple(500, 500, ""), std::tuple(501, 251, "; every 2nd base"),
+        std::tuple(6000, 500, "; every 12th base")}) {
+    piece.letters.assign(static_cast<size_t>(length), 'A');
+    const Chart chart = base_chart(piece, "", "");
+    CHECK(chart.columns[0].numbers.size() == static_cast<size_t>(rows));
+    CHECK(chart.table_title == piece.place() + words);
+  }
 }

@@ -45,6 +45,13 @@ struct Figure {
   std::vector<FigurePoint> points = {};  // none where there would be too many
   /// The same values as a plot of MultiQC, as JSON: {"plot_type", "pconfig", "data"}; "" for none.
   std::string multiqc = {};
+  std::string multiqc_caption = {};  // what that plot shows; "" for the caption
+};
+
+/// A number that says something of a whole file, for a table of many files.
+struct Statistic {
+  std::string key, about;
+  double value = 0;
 };
 
 struct Section {
@@ -56,6 +63,7 @@ struct Section {
   std::vector<std::pair<std::string, std::string>> provenance;
   /// What has scored the file, in sentences for the head of the page.
   std::vector<std::string> models = {};
+  std::vector<Statistic> statistics = {};
 };
 
 struct Report {

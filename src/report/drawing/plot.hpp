@@ -1,11 +1,9 @@
 // A chart with two axes: where a value lies on the paper, ticks and their numbers, lines, areas, bars,
-// points, clouds of points, and a legend.
+// points, and a legend.
 //
 // Knows no statistics: it draws the values that it is given.
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
@@ -30,6 +28,9 @@ struct Axis {
   bool log = false;                // by powers of ten; `least` must be above 0
   std::vector<std::string> names;  // an axis of categories: 0 to n - 1, each in a place of its own
   bool positions = false;          // of bases: all digits are written
+  bool counts = false;             // ticks are whole numbers
+
+  bool holds(double value) const { return !names.empty() || (value >= least && value <= most); }
 };
 
 /// Round numbers between two values: 1, 2 or 5 times a power of ten apart, about `count` of them.
@@ -56,7 +57,7 @@ std::string json_text(const nlohmann::ordered_json& json);
 struct LegendEntry {
   std::string name;
   std::string_view colour;
-  enum Mark { square, line, dashes, circle, shape } mark = square;
+  enum Mark { square, line, dashes, shape } mark = square;
   Marker marker = Marker::circle;  // of `shape`
   double opacity = 1;              // as the marks of the chart have it, of all but lines
   std::string_view edge = {};      // the colour of a square's outline, "" for none
@@ -113,40 +114,6 @@ class Plot {
   Axis x_, y_;
   double left_, right_, top_, bottom_;
   Svg marks_, legend_;
-};
-
-/// Many points of a chart: dots while they are few, else squares whose colours say how many points they hold.
-class PairCloud {
- public:
-  static constexpr size_t kMostDots = 5000, kMostRows = 500;
-
-  /// `point` gives the i-th of `count` points. The axes hold all of them.
-  PairCloud(size_t count, std::function<Point(size_t)> point, const Axis& x, const Axis& y);
-
-  bool dots() const { return count_ <= kMostDots; }
-  /// The squares' colours, each with its range of counts; nothing for dots.
-  std::vector<LegendEntry> legend() const;
-  void draw(Plot& plot) const;
-  /// What the marks are, for a caption.
-  std::string about() const;
-  /// The points, or in a coarser grid how many there are.
-  Table numbers(const std::string& x_name, const std::string& y_name) const;
-  /// The same as a plot of MultiQC.
-  std::string multiqc(const std::string& id, const std::string& title) const;
-
- private:
-  struct Cells {
-    size_t side;
-    std::vector<uint32_t> counts;  // rows of y, from below, of cells of x
-  };
-  Cells cells(size_t side) const;
-  double edge(const Axis& axis, size_t side, size_t i) const;
-
-  size_t count_;
-  std::function<Point(size_t)> point_;
-  Axis x_, y_;
-  Cells fine_;         // empty for dots
-  size_t levels_ = 0;  // of colour: one for each power of ten
 };
 
 }  // namespace carbon

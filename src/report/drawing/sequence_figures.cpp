@@ -9,8 +9,8 @@
 namespace carbon {
 namespace {
 
-constexpr double kAxis = 24, kRow = 18, kTop = 8, kTitle = 22;  // heights in pixels
-constexpr double kLetterWidth = 6;                              // narrower than this, a letter cannot be read
+constexpr double kAxis = 24, kRow = 18, kTop = 8;  // heights in pixels
+constexpr double kLetterWidth = 6;                 // narrower than this, a letter cannot be read
 
 // A part of an outline. A letter is stretched to its place, so its shape cannot come from a font.
 struct Segment {
@@ -67,15 +67,14 @@ constexpr std::array<Outline, 4> kLetters = {
 
 class LogoDrawing {
  public:
-  LogoDrawing(Svg& out, const BaseTrack& track, const TrackView& view, const LogoOptions& options, double top)
+  LogoDrawing(Svg& out, const BaseTrack& track, const TrackView& view, const LogoOptions& options)
       : out_(out),
         track_(track),
         view_(view),
         options_(options),
         place_(view, options.width),
-        top_(top),
         foot_(options.height - kAxis - kRow),
-        full_(foot_ - top) {}
+        full_(foot_ - kTop) {}
 
   void draw() {
     if (place_.step > 1)
@@ -84,7 +83,6 @@ class LogoDrawing {
       for_columns(track_, view_, 1, [&](size_t i, size_t) { base(i); });
     scale();
     out_.begin_clip(place_.left, 0, place_.right - place_.left, options_.height);
-    out_.path(mark_lines(), theme::kMark);
     out_.path(means_, theme::kLine, " fill-opacity=\"0.75\"");
     const std::string pale = " fill-opacity=\"" + std::string(theme::kPale) + "\" fill-rule=\"evenodd\"";
     for (size_t k = 0; k < 4; ++k) {
@@ -98,14 +96,13 @@ class LogoDrawing {
   }
 
  private:
-  double total(size_t i) const { return (options_.bits ? information(track_, i) / 2 : 1) * full_; }
   double x(size_t i) const { return place_.x(static_cast<double>(i)); }
 
   void mean(size_t i, size_t j) {
     double sum = 0, count = 0;
     for (size_t b = i; b < j; ++b) {
       if (track_.base[b] < 0 || !has_value(track_, b)) continue;
-      sum += total(b) * probability(track_, b, track_.base[b]);
+      sum += full_ * probability(track_, b, track_.base[b]);
       ++count;
     }
     if (count > 0)
@@ -120,7 +117,7 @@ class LogoDrawing {
     const double gap = letters ? place_.unit * 0.06 : 0, unit = place_.unit;
     double y = foot_;
     for (const int k : order(i, letters)) {
-      const double high = total(i) * probability(track_, i, k);
+      const double high = full_ * probability(track_, i, k);
       y -= high;
       if (high < 0.4) continue;
       const std::string path =
@@ -160,21 +157,10 @@ class LogoDrawing {
     for (const double part : {0.0, 0.5, 1.0}) {
       grid +=
           "M" + plain_number(place_.left) + " " + px(foot_ - part * full_) + "H" + plain_number(place_.right);
-      numbers.text(place_.left - 6, foot_ - part * full_ + 4, plain_number(part * (options_.bits ? 2 : 1)),
-                   {.anchor = Anchor::end});
+      numbers.text(place_.left - 6, foot_ - part * full_ + 4, plain_number(part), {.anchor = Anchor::end});
     }
     out_.stroke(grid, theme::kGrid);
     out_.raw(numbers.body());
-  }
-
-  std::string mark_lines() const {
-    std::string path;
-    for (const TrackMark& mark : options_.marks) {
-      const std::string from = px(place_.x(static_cast<double>(mark.start - 1)));
-      path += "M" + from + " " + plain_number(top_ - 7) + "H" + px(place_.x(static_cast<double>(mark.end))) +
-              "v4H" + from + "Z";
-    }
-    return path;
   }
 
   Svg& out_;
@@ -182,19 +168,11 @@ class LogoDrawing {
   const TrackView& view_;
   const LogoOptions& options_;
   const TrackLayout place_;
-  const double top_, foot_, full_;
+  const double foot_, full_;
   std::array<std::string, 4> actual_, others_, row_;  // path data for each letter
   std::string means_;
   Svg unknown_;
 };
-
-void draw_mark(Svg& out, const TrackMark& mark, const TrackLayout& place, double top) {
-  const double from = place.x(static_cast<double>(mark.start - 1));
-  const double wide = std::max(3.0, place.x(static_cast<double>(mark.end)) - from),
-               half = text_width(mark.name, 10) / 2;
-  out.box(from, top - 4, wide, 4, theme::kMark);
-  out.text(std::min(std::max(from + wide / 2, place.left + half), place.right - half), top - 8, mark.name);
-}
 
 }  // namespace
 
@@ -215,14 +193,7 @@ std::string letter_path(int letter, double left, double top, double width, doubl
 }
 
 void draw_logo(Svg& out, const BaseTrack& track, const TrackView& view, const LogoOptions& options) {
-  LogoDrawing(out, track, view, options, kTop).draw();
-}
-
-std::string logo_picture(const BaseTrack& track, const TrackView& view, const LogoOptions& options,
-                         std::string_view title) {
-  Svg out;
-  LogoDrawing(out, track, view, options, kTop + kTitle).draw();
-  return out.picture(options.width, options.height, title);
+  LogoDrawing(out, track, view, options).draw();
 }
 
 std::vector<Point> overview_means(const BaseTrack& track, size_t size) {
@@ -246,10 +217,9 @@ size_t overview_window(const BaseTrack& track) {
                           static_cast<size_t>(std::floor(static_cast<double>(track.length()) / 60 + 0.5)));
 }
 
-void draw_overview(Svg& out, const BaseTrack& track, double width, std::span<const TrackMark> marks,
-                   double height) {
+void draw_overview(Svg& out, const BaseTrack& track, double width) {
   const TrackLayout place({0, static_cast<double>(track.length())}, width);
-  const double top = marks.empty() ? 6 : 20, foot = height - 6;
+  const double top = 6, foot = kOverviewHeight - 6;
   const std::vector<Point> means = overview_means(track, overview_window(track));
   double lowest = -2;
   for (const Point& m : means) lowest = std::min(lowest, m.y);
@@ -270,13 +240,12 @@ void draw_overview(Svg& out, const BaseTrack& track, double width, std::span<con
              theme::kGrid);
   out.text(place.left - 6, top + 4, "0", {.anchor = Anchor::end});
   out.text(place.left - 6, guess + 4, "\u22121.4", {.anchor = Anchor::end});
-  for (const TrackMark& mark : marks) draw_mark(out, mark, place, top);
 }
 
 namespace {
 
-constexpr double kHeatTop = 4, kLegend = 44;  // heights in pixels
-constexpr int kShades = 24;                   // steps of colour on each side of the middle
+constexpr double kHeatTop = 4;  // pixels
+constexpr int kShades = 24;     // steps of colour on each side of the middle
 constexpr double kLegendBar = 200;
 
 int channel(std::string_view colour, size_t i) {
@@ -424,16 +393,6 @@ void draw_heatmap_legend(Svg& out, double limit, bool reference) {
   out.raw("<rect x=\"226\" y=\"20\" width=\"14\" height=\"12\" fill=\"" + std::string(theme::kNothing) +
           "\" stroke=\"" + std::string(theme::kGrid) + "\"/>");
   out.text(246, 30, "no value", {.anchor = Anchor::start});
-}
-
-std::string heatmap_picture(const BaseTrack& track, const TrackView& view, const HeatmapOptions& options,
-                            std::string_view title) {
-  Svg map, legend, out;
-  draw_heatmap(map, track, letter_rows(track), view, options);
-  draw_heatmap_legend(legend, options.limit);
-  out.add(map, 0, kTitle);
-  out.add(legend, TrackLayout(view, options.width).left, kTitle + options.height);
-  return out.picture(options.width, options.height + kTitle + kLegend, title);
 }
 
 }  // namespace carbon

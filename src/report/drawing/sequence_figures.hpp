@@ -1,8 +1,7 @@
 // Figures along a sequence: a sequence logo, which has at each base the four letters, stacked, as high as
 // their probabilities; the whole sequence in a strip, with the mean log-likelihood of the bases and what lies
 // where; and a map of every change, with a row for each letter, a column for each base, and as colour how
-// much less or more likely than the actual base the other letter is. They are logo.js, overview.js and
-// heatmap.js in C++, with maps of other rows besides.
+// much less or more likely than the actual base the other letter is. Maps can have other rows besides.
 #pragma once
 
 #include <functional>
@@ -15,24 +14,13 @@
 
 namespace carbon {
 
-/// A part of a sequence, in bases of a track counted from 1, both ends included.
-struct TrackMark {
-  int64_t start = 1, end = 1;
-  std::string name;
-};
-
 struct LogoOptions {
   double width = 0, height = 210;
-  bool bits = false;  // heights are information in bits, not probabilities
-  std::span<const TrackMark> marks = {};
 };
 
 /// The path of a letter (0 to 3) that fills a box.
 std::string letter_path(int letter, double left, double top, double width, double height);
 void draw_logo(Svg& out, const BaseTrack& track, const TrackView& view, const LogoOptions& options);
-/// A logo that stands alone, with its title.
-std::string logo_picture(const BaseTrack& track, const TrackView& view, const LogoOptions& options,
-                         std::string_view title);
 
 inline constexpr double kOverviewHeight = 74;
 
@@ -40,8 +28,7 @@ inline constexpr double kOverviewHeight = 74;
 std::vector<Point> overview_means(const BaseTrack& track, size_t size);
 /// The width of a window that gives a calm line: a 60th of the sequence, at least 12 bases.
 size_t overview_window(const BaseTrack& track);
-void draw_overview(Svg& out, const BaseTrack& track, double width, std::span<const TrackMark> marks = {},
-                   double height = kOverviewHeight);
+void draw_overview(Svg& out, const BaseTrack& track, double width);
 
 inline constexpr double kHeatLegendWidth = 320, kHeatLegendHeight = 40;
 
@@ -73,8 +60,5 @@ void draw_heatmap(Svg& out, const BaseTrack& track, const HeatRows& rows, const 
                   const HeatmapOptions& options);
 /// The legend, from 0,0. A map without a reference among its rows leaves that out.
 void draw_heatmap_legend(Svg& out, double limit, bool reference = true);
-/// A map that stands alone, with its title and legend.
-std::string heatmap_picture(const BaseTrack& track, const TrackView& view, const HeatmapOptions& options,
-                            std::string_view title);
 
 }  // namespace carbon

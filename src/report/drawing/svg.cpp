@@ -181,8 +181,9 @@ std::string Svg::picture(double width, double height, std::string_view title) co
   const std::string name = escape_xml(title);
   return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + px(width) + "\" height=\"" + px(height) +
          "\" viewBox=\"0 0 " + px(width) + " " + px(height) +
-         "\" font-family=\"system-ui, sans-serif\" font-size=\"11\" role=\"img\"><title>" + name +
-         "</title><rect width=\"" + px(width) + "\" height=\"" + px(height) + "\" fill=\"" +
+         "\" font-family=\"Helvetica, Arial, 'Liberation Sans', sans-serif\" font-size=\"11\" "
+         "role=\"img\"><title>" +
+         name + "</title><rect width=\"" + px(width) + "\" height=\"" + px(height) + "\" fill=\"" +
          std::string(theme::kPaper) + "\"/><text x=\"12\" y=\"16\" font-size=\"13\" fill=\"" +
          std::string(theme::kInk) + "\">" + name + "</text>" + body_ + "</svg>";
 }

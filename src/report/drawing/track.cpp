@@ -1,11 +1,8 @@
-// figure.js in C++.
-
 #include "src/report/drawing/track.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <numbers>
 
 #include "src/report/drawing/plot.hpp"
 #include "src/report/drawing/svg.hpp"
@@ -61,10 +58,6 @@ double letter_entropy(const BaseTrack& track, size_t i) {
     if (p > 0) sum -= p * std::log(p);
   }
   return sum;
-}
-
-double information(const BaseTrack& track, size_t i) {
-  return std::max(0.0, 2 - letter_entropy(track, i) / std::numbers::ln2);
 }
 
 TrackLayout::TrackLayout(const TrackView& view, double width)

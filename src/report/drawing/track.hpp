@@ -1,9 +1,8 @@
 // The bases of a piece of a sequence with the probabilities of the four letters, and where a base lies on
 // paper.
 //
-// This file and sequence_figures are src/report/figures/*.js in C++: for the same data, view and width
-// they give the same text, which test/unit/report_drawing_test.cpp compares. So the page of carbon serve and
-// a report show the same pictures.
+// The page of carbon serve, and the enlarged view of a report, draw the same numbers in JavaScript
+// (src/report/figures): test/unit/report_drawing_test.cpp compares the numbers of both.
 #pragma once
 
 #include <array>
@@ -50,8 +49,6 @@ double log_likelihood(const BaseTrack& track, size_t i);
 double log_ratio(const BaseTrack& track, size_t i, int k);
 /// The entropy of the four probabilities, in nats.
 double letter_entropy(const BaseTrack& track, size_t i);
-/// How much the four probabilities say, from 0 (all alike) to 2 bits (certain).
-double information(const BaseTrack& track, size_t i);
 
 /// The part that is shown, in bases from 0, end not included.
 struct TrackView {

@@ -31,6 +31,14 @@ export function letterPath(letter, left, top, width, height) {
 const LOGO = {axis: 24, row: 18, top: 8, title: 22};      // heights in pixels
 const LETTER_WIDTH = 6;                                   // narrower than this, a letter cannot be read
 
+/// The end of an axis of information: what is there at most, rounded up. An unsure model would else seem to say
+/// nothing.
+function informationEnd(track) {
+  let most = 0;
+  for (let i = 0; i < track.length; ++i) if (hasValue(track, i)) most = Math.max(most, information(track, i));
+  return [0.1, 0.2, 0.5, 1].find((end) => most <= end) ?? 2;
+}
+
 /// A logo as the text of an SVG. Options: width and height in pixels; scale, "probability" or "bits"; theme;
 /// marks, [{start, end}] with bases counted from 1, both ends included, to be drawn above; title, for a file
 /// that stands alone.
@@ -39,8 +47,8 @@ export function logoSvg(track, view, {width, height = 210, scale = "probability"
   const top = LOGO.top + (title ? LOGO.title : 0);
   const foot = height - LOGO.axis - LOGO.row;
   const full = foot - top;
-  const most = scale === "bits" ? 2 : 1;
-  const total = (i) => (scale === "bits" ? information(track, i) / 2 : 1) * full;
+  const most = scale === "bits" ? informationEnd(track) : 1;
+  const total = (i) => (scale === "bits" ? information(track, i) / most : 1) * full;
 
   const actual = ["", "", "", ""];       // path data for each letter where it is the actual base
   const others = ["", "", "", ""];
@@ -89,7 +97,7 @@ export function logoSvg(track, view, {width, height = 210, scale = "probability"
   let body = `<path fill="none" stroke="${theme.grid}" d="`;
   for (const part of [0, 0.5, 1]) body += `M${left} ${px(foot - part * full)}H${right}`;
   body += '"/>';
-  for (const part of [0, 0.5, 1]) body += label(left - 6, foot - part * full + 4, String(part * most), theme, "end");
+  for (const part of [0, 0.5, 1]) body += label(left - 6, foot - part * full + 4, String(Number((part * most).toPrecision(3))), theme, "end");
   const clip = `<svg x="${left}" y="0" width="${right - left}" height="${height}" ` +
       `viewBox="${left} 0 ${right - left} ${height}">`;   // an inner svg cuts off what lies outside of it
   const lines = marks.map((m) => `M${px(x(m.start - 1))} ${top - 7}H${px(x(m.end))}v4H${px(x(m.start - 1))}Z`).join("");

@@ -99,28 +99,19 @@ class GeneRows {
   size_t left_out_ = 0;
 };
 
-std::string boxes(const GeneRows& rows, const std::vector<GenePart>& parts, double middle, double height) {
-  std::string path;
-  for (const GenePart& part : parts) {
-    const double from = std::max(rows.place().left, rows.x(part.start));
-    const double to = std::min(rows.place().right, rows.x(part.end + 1));
-    if (to > from) path += box_path(from, middle - height / 2, std::max(1.0, to - from), height);
-  }
-  return path;
+// Every how many bases a table of numbers has a row.
+size_t numbers_step(size_t length) {
+  return std::max<size_t>(1, (length + kMostNumbers - 1) / kMostNumbers);
 }
 
-void draw_gene(Svg& out, const GeneRows& rows, const PlacedGene& placed, double top) {
-  const double middle = top + kMiddle;
-  out.text(placed.name_at, top + kName, placed.name, {.anchor = Anchor::start});
-  std::string line = "M" + px(placed.from) + " " + px(middle) + "H" + px(placed.to);
-  if (placed.gene->strand == '+' || placed.gene->strand == '-') {
-    const double point = placed.gene->strand == '+' ? 4 : -4;
-    for (double x = placed.from + kArrows / 2; x < placed.to; x += kArrows)
-      line += "M" + px(x) + " " + px(middle - 3) + "l" + px(point) + " 3l" + px(-point) + " 3";
-  }
-  out.stroke(line, theme::kMark);
-  out.path(boxes(rows, placed.gene->exons, middle, 7), theme::kMark);
-  out.path(boxes(rows, placed.gene->coding, middle, 14), theme::kMark);
+// " every 20th base" for the title of a thinned table; "" if it has all.
+std::string thinned_words(size_t length) {
+  const size_t step = numbers_step(length);
+  if (step == 1) return {};
+  const size_t last = step % 10;
+  const bool teens = step % 100 / 10 == 1;
+  const char* ending = teens || last == 0 || last > 3 ? "th" : last == 1 ? "st" : last == 2 ? "nd" : "rd";
+  return "; every " + std::to_string(step) + ending + " base";
 }
 
 constexpr int kDigits = 5;  // an error in a probability of at most a hundredth of a per cent
@@ -189,21 +180,54 @@ PieceRows rows_of(size_t length) {
   return out;
 }
 
-size_t numbers_step(size_t length) {
-  return std::max<size_t>(1, (length + kMostNumbers - 1) / kMostNumbers);
+std::vector<size_t> numbered_bases(const TablePiece& piece) {
+  std::vector<size_t> out;
+  for (size_t i = 0; i < piece.length(); i += numbers_step(piece.length())) out.push_back(i);
+  return out;
 }
 
-std::string thinned_words(size_t length) {
-  const size_t step = numbers_step(length);
-  if (step == 1) return {};
-  const size_t last = step % 10;
-  const bool teens = step % 100 / 10 == 1;
-  const char* ending = teens || last == 0 || last > 3 ? "th" : last == 1 ? "st" : last == 2 ? "nd" : "rd";
-  return "; every " + std::to_string(step) + ending + " base";
+Chart base_chart(const TablePiece& piece, const std::string& before, const std::string& after) {
+  Chart out;
+  out.table_title = before + piece.place() + after + thinned_words(piece.length());
+  out.columns = {{.name = "Position", .form = ChartColumn::count}, {"Base"}};
+  for (const size_t i : numbered_bases(piece)) {
+    out.columns[0].numbers.push_back(static_cast<double>(piece.first + static_cast<int64_t>(i)));
+    out.columns[1].texts.emplace_back(1, piece.letters[i]);
+  }
+  out.x.label = "Position";
+  return out;
+}
+
+void add_row_of_map(Chart& chart, const std::string& row, ChartColumn column, const TablePiece& piece) {
+  if (numbers_step(piece.length()) == 1)
+    chart.series.push_back({.mark = Series::cells, .name = row, .value = chart.columns.size()});
+  chart.columns.push_back(std::move(column));
 }
 
 void draw_heading(Svg& out, double left, double y, std::string_view words) {
   out.text(left, y, words, {.anchor = Anchor::start});
+}
+
+void draw_gene(Svg& out, const Gene& gene, const std::function<double(int64_t)>& edge, double left,
+               double right, double middle, double exon) {
+  const auto boxes = [&](const std::vector<GenePart>& parts, double height) {
+    std::string path;
+    for (const GenePart& part : parts) {
+      const double from = std::max(left, edge(part.start)), to = std::min(right, edge(part.end + 1));
+      if (to > from) path += box_path(from, middle - height / 2, std::max(1.0, to - from), height);
+    }
+    out.path(path, theme::kMark);
+  };
+  const double from = std::max(left, edge(gene.start)), to = std::min(right, edge(gene.end + 1));
+  std::string line = "M" + px(from) + " " + px(middle) + "H" + px(to);
+  if (gene.strand == '+' || gene.strand == '-') {
+    const double point = gene.strand == '+' ? 4 : -4;
+    for (double x = from + kArrows / 2; x < to; x += kArrows)
+      line += "M" + px(x) + " " + px(middle - 3) + "l" + px(point) + " 3l" + px(-point) + " 3";
+  }
+  out.stroke(line, theme::kMark);
+  boxes(gene.exons, exon);
+  boxes(gene.coding, 2 * exon);
 }
 
 double gene_height(const std::vector<Gene>& genes, int64_t first, const TrackView& view, double width) {
@@ -215,7 +239,12 @@ void draw_genes(Svg& out, const std::vector<Gene>& genes, int64_t first, const T
                 double top) {
   const GeneRows rows(genes, first, view, width);
   for (const std::vector<PlacedGene>& row : rows.rows()) {
-    for (const PlacedGene& placed : row) draw_gene(out, rows, placed, top);
+    for (const PlacedGene& placed : row) {
+      out.text(placed.name_at, top + kName, placed.name, {.anchor = Anchor::start});
+      draw_gene(
+          out, *placed.gene, [&](int64_t position) { return rows.x(position); }, rows.place().left,
+          rows.place().right, top + kMiddle, 7);
+    }
     top += kRow;
   }
   if (rows.left_out() > 0)

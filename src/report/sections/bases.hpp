@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "src/report/drawing/chart.hpp"
 #include "src/report/drawing/document.hpp"
 #include "src/report/drawing/sequence_figures.hpp"
 #include "src/report/drawing/track.hpp"
@@ -29,6 +31,12 @@ struct BaseSection {
 BaseSection begin_base_section(const std::string& name, const std::string& path, const std::string& what,
                                const ReportOptions& options);
 
+/// A part of a sequence, in bases of a track counted from 1, both ends included.
+struct TrackMark {
+  int64_t start = 1, end = 1;
+  std::string name;
+};
+
 /// The exons of genes as marks of a piece, with the gene's name at the first.
 std::vector<TrackMark> exon_marks(const std::vector<Gene>& genes, const TablePiece& piece);
 
@@ -44,17 +52,22 @@ struct PieceRows {
 };
 
 PieceRows rows_of(size_t length);
-/// Every how many bases a table of numbers has a row.
-size_t numbers_step(size_t length);
-/// " every 20th base" for the title of a thinned table; "" if it has all.
-std::string thinned_words(size_t length);
+/// The bases of a piece that have a row in a table of numbers: all, or an even sample.
+std::vector<size_t> numbered_bases(const TablePiece& piece);
+/// A chart with their positions and letters, whose table is called `before`, the piece and `after`.
+Chart base_chart(const TablePiece& piece, const std::string& before, const std::string& after);
+/// Adds a column that is a row of the map; MultiQC draws maps of pieces that are not too long.
+void add_row_of_map(Chart& chart, const std::string& row, ChartColumn column, const TablePiece& piece);
 /// A line of text above a track, at its left end.
 void draw_heading(Svg& out, double left, double y, std::string_view words);
 
+/// A gene as a line with arrows in the direction of reading, its exons as boxes, and coding parts as boxes of
+/// twice their height. `edge` is where a base begins.
+void draw_gene(Svg& out, const Gene& gene, const std::function<double(int64_t)>& edge, double left,
+               double right, double middle, double exon);
 /// The height of the genes in a part of a piece whose first base is at position `first`; 0 if none is there.
 double gene_height(const std::vector<Gene>& genes, int64_t first, const TrackView& view, double width);
-/// Draws them from `top` downwards: a line for the gene with arrows in the direction of reading, boxes for
-/// exons, higher ones for coding parts, and the name.
+/// Draws them from `top` downwards, with their names.
 void draw_genes(Svg& out, const std::vector<Gene>& genes, int64_t first, const TrackView& view, double width,
                 double top);
 

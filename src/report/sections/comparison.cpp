@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "src/base/letters.hpp"
-#include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/svg.hpp"
+#include "src/report/drawing/chart.hpp"
+#include "src/report/drawing/cloud.hpp"
 #include "src/report/sections/distributions.hpp"
 #include "src/statistics/agreement.hpp"
 
@@ -18,14 +17,6 @@ constexpr double kLimit = 1.96;  // standard deviations: 95 % of a normal distri
 // The differences B - A.
 struct Differences {
   double mean = 0, deviation = 0, low = 0, high = 0;
-};
-
-struct Range {
-  double least = 0, most = 0;
-  void add(double value, bool first) {
-    least = first ? value : std::min(least, value);
-    most = first ? value : std::max(most, value);
-  }
 };
 
 template <class Pairs>
@@ -46,17 +37,31 @@ Differences differences_of(const Pairs& pairs) {
   return out;
 }
 
-// What stands beside the pointer: the allele and both scores.
+// Two columns of the same alleles as dots, or as a cloud of many. `names` are those of the alleles, none for
+// many.
 template <class Pairs>
-std::vector<FigurePoint> tips(const Plot& plot, const Pairs& pairs, const std::vector<std::string>& names,
-                              const std::string& tag_a, const std::string& tag_b,
-                              const std::function<Point(size_t)>& point) {
-  std::vector<FigurePoint> out;
-  if (names.size() != pairs.size()) return out;
-  for (size_t i = 0; i < pairs.size(); ++i)
-    out.push_back({plot.x(point(i).x), plot.y(point(i).y),
-                   names[i] + "\n" + tag_a + ": " + value_text(pairs[i].a) + "\n" + tag_b + ": " +
-                       value_text(pairs[i].b)});
+Chart pair_chart(const Pairs& pairs, const std::vector<std::string>& names, const std::string& tag_a,
+                 const std::string& tag_b, ChartColumn x, ChartColumn y) {
+  Chart out;
+  const bool many = pairs.size() > 1000;
+  ChartColumn alleles{.form = ChartColumn::hidden};
+  for (size_t i = 0; i < pairs.size() && pairs.size() <= Cloud::kMostDots; ++i) {
+    alleles.texts.push_back(names.size() == pairs.size() ? names[i] : "allele " + std::to_string(i + 1));
+    if (names.size() == pairs.size())
+      out.tips.push_back(names[i] + "\n" + tag_a + ": " + value_text(pairs[i].a) + "\n" + tag_b + ": " +
+                         value_text(pairs[i].b));
+  }
+  out.columns = {std::move(x), std::move(y), std::move(alleles)};
+  out.series = {{.mark = Series::dots,
+                 .name = "alleles",
+                 .colour = theme::kLine,
+                 .value = 1,
+                 .size = many ? 1.5 : 2.2,
+                 .opacity = many ? 0.5 : 0.6,
+                 .in_legend = false}};
+  out.names = 2;
+  out.cloud = true;
+  out.row = "allele";
   return out;
 }
 
@@ -64,93 +69,86 @@ template <class Pairs>
 Figure scatter_figure(const std::string& name, const std::string& tag_a, const std::string& tag_b,
                       const std::string& unit, const Pairs& pairs, const Agreement& found,
                       const std::vector<std::string>& names) {
-  Range range;
-  for (size_t i = 0; i < pairs.size(); ++i) {
-    range.add(pairs[i].a, i == 0);
-    range.add(pairs[i].b, false);
+  ChartColumn a{tag_a}, b{tag_b};
+  std::vector<double> both;
+  for (const auto& pair : pairs) {
+    a.numbers.push_back(pair.a);
+    b.numbers.push_back(pair.b);
+    both.insert(both.end(), {pair.a, pair.b});
   }
-  Figure out;
+  Chart out = pair_chart(pairs, names, tag_a, tag_b, std::move(a), std::move(b));
   out.name = name + "_scatter";
   out.title = tag_b + " against " + tag_a;
-  const Axis x = round_axis(with_unit(tag_a, unit), range.least, range.most),
-             y = round_axis(with_unit(tag_b, unit), range.least, range.most);
-  const auto point = [&](size_t i) { return Point{pairs[i].a, pairs[i].b}; };
-  const PairCloud cloud(pairs.size(), point, x, y);
-  Plot plot(out.title, 540, 520, x, y);
-  std::vector<LegendEntry> legend = cloud.legend();
-  legend.push_back({"equal scores", theme::kSoft, LegendEntry::dashes});
-  plot.legend(legend);
-  cloud.draw(plot);
-  plot.line(std::vector<Point>{{x.least, x.least}, {x.most, x.most}}, theme::kSoft, 1, true);
-  out.svg = plot.picture();
-  out.points = tips(plot, pairs, names, tag_a, tag_b, point);
+  out.width = 540, out.height = 520;
+  out.x = out.y = value_axis(with_unit(tag_a, unit), std::move(both));
+  out.y.label = with_unit(tag_b, unit);
+  out.series.push_back({.legend = "equal scores",
+                        .colour = theme::kSoft,
+                        .points = {{out.x.least, out.x.least}, {out.x.most, out.x.most}},
+                        .size = 1,
+                        .dashed = true});
   const std::string correlations =
       std::isnan(found.pearson) ? "One of the scores is the same for all alleles, so there is no correlation."
                                 : "Pearson correlation " + value_text(found.pearson) +
                                       ", Spearman rank correlation " + value_text(found.spearman) + ".";
-  out.caption = tag_b + " (upwards) against " + tag_a + " (to the right) of " + count_text(pairs.size()) +
-                " alleles that have both. " + cloud.about() + " On the dashed line both are equal. " +
-                correlations;
+  out.what = tag_b + " (upwards) against " + tag_a + " (to the right) of " + count_text(pairs.size()) +
+             " alleles that have both.";
+  out.how = "On the dashed line both are equal.";
+  out.facts = correlations;
   out.words = correlations + " The mean distance between the two is " + value_text(found.mean_difference) +
               ", the largest " + value_text(found.largest_difference) + ".";
-  out.numbers = cloud.numbers(tag_a, tag_b);
-  out.multiqc = cloud.multiqc(out.name, out.title);
-  return out;
-}
-
-// A level line across the frame with its value, above or below the line.
-void level(Plot& plot, const Axis& x, double value, const std::string& words, bool dashed, double down) {
-  plot.line(std::vector<Point>{{x.least, value}, {x.most, value}}, theme::kMark, 1.5, dashed);
-  plot.note(dashed ? x.most : x.least, value, dashed ? -4 : 4, down, words + " " + value_text(value),
-            {.colour = theme::kInk, .anchor = dashed ? Anchor::end : Anchor::start});
+  return figure_of(out);
 }
 
 template <class Pairs>
 Figure bland_altman_figure(const std::string& name, const std::string& tag_a, const std::string& tag_b,
                            const std::string& unit, const Pairs& pairs, const Differences& found,
                            const std::vector<std::string>& names) {
-  Range means, differences;
-  for (size_t i = 0; i < pairs.size(); ++i) {
-    means.add(pairs[i].a / 2 + pairs[i].b / 2, i == 0);
-    differences.add(pairs[i].b - pairs[i].a, i == 0);
+  ChartColumn means{"Mean"}, differences{"Difference"};
+  uint64_t within = 0;
+  for (const auto& pair : pairs) {
+    means.numbers.push_back(pair.a / 2 + pair.b / 2);
+    differences.numbers.push_back(pair.b - pair.a);
+    within += differences.numbers.back() >= found.low && differences.numbers.back() <= found.high;
   }
-  differences.add(found.low, false);
-  differences.add(found.high, false);
-  const double room = 0.08 * (differences.most - differences.least);  // for the words of the lines
-  Figure out;
+  Chart out = pair_chart(pairs, names, tag_a, tag_b, std::move(means), std::move(differences));
   out.name = name + "_bland_altman";
   out.title = "Bland\u2013Altman plot of " + tag_a + " and " + tag_b;
-  const Axis x = round_axis(with_unit("Mean of " + tag_a + " and " + tag_b, unit), means.least, means.most);
-  const Axis y = round_axis(with_unit(tag_b + " \u2212 " + tag_a, unit), differences.least - room,
-                            differences.most + room);
-  const auto point = [&](size_t i) {
-    return Point{pairs[i].a / 2 + pairs[i].b / 2, pairs[i].b - pairs[i].a};
+  out.width = 640, out.height = 420;
+  out.x = value_axis(with_unit("Mean of " + tag_a + " and " + tag_b, unit), out.columns[0].numbers);
+  // With the lines, and room for their words.
+  const auto [least, most] = middle_of(out.columns[1].numbers);
+  const double low = std::min(least, found.low), high = std::max(most, found.high),
+               room = 0.08 * (high - low);
+  out.y = round_axis(with_unit(tag_b + " \u2212 " + tag_a, unit), low - room, high + room);
+  const auto level = [&](double value, const std::string& legend, bool dashed) {
+    out.series.push_back({.legend = legend,
+                          .colour = theme::kMark,
+                          .points = {{out.x.least, value}, {out.x.most, value}},
+                          .size = 1.5,
+                          .dashed = dashed});
   };
-  const PairCloud cloud(pairs.size(), point, x, y);
-  Plot plot(out.title, 640, 420, x, y);
-  std::vector<LegendEntry> legend = cloud.legend();
-  legend.push_back({"mean difference", theme::kMark, LegendEntry::line});
-  legend.push_back({"limits of agreement", theme::kMark, LegendEntry::dashes});
-  plot.legend(legend);
-  cloud.draw(plot);
-  level(plot, x, found.mean, "mean", false, -4);
-  level(plot, x, found.high, "+1.96 SD", true, -4);
-  level(plot, x, found.low, "\u22121.96 SD", true, 13);
-  out.svg = plot.picture();
-  out.points = tips(plot, pairs, names, tag_a, tag_b, point);
-  out.caption = "Difference " + tag_b + " \u2212 " + tag_a +
-                " (upwards) against the mean of the two (to the right) of " + count_text(pairs.size()) +
-                " alleles. " + cloud.about() + " The mean difference is " + value_text(found.mean) +
-                ", its standard deviation " + value_text(found.deviation) +
-                "; the limits of agreement, mean \u00b1 1.96 standard deviations, are " +
-                value_text(found.low) + " and " + value_text(found.high) + ".";
-  uint64_t within = 0;
-  for (const auto& pair : pairs) within += pair.b - pair.a >= found.low && pair.b - pair.a <= found.high;
+  level(found.mean, "mean difference", false);
+  level(found.high, "limits of agreement", true);
+  level(found.low, "", true);
+  for (Series& one : out.series) one.layer = one.mark == Series::line;
+  out.above = [&](Plot& plot) {
+    const TextStyle left = {.colour = theme::kInk, .anchor = Anchor::start},
+                    right = {.colour = theme::kInk, .anchor = Anchor::end};
+    plot.note(out.x.least, found.mean, 4, -4, "mean " + value_text(found.mean), left);
+    plot.note(out.x.most, found.high, -4, -4, "+1.96 SD " + value_text(found.high), right);
+    plot.note(out.x.most, found.low, -4, 13, "\u22121.96 SD " + value_text(found.low), right);
+  };
+  out.what = "Difference " + tag_b + " \u2212 " + tag_a +
+             " (upwards) against the mean of the two (to the right) of " + count_text(pairs.size()) +
+             " alleles.";
+  out.facts = "The mean difference is " + value_text(found.mean) + ", its standard deviation " +
+              value_text(found.deviation) +
+              "; the limits of agreement, mean \u00b1 1.96 standard deviations, are " +
+              value_text(found.low) + " and " + value_text(found.high) + ".";
   out.words = value_text(100 * static_cast<double>(within) / static_cast<double>(pairs.size())) +
               " % of the alleles lie within the limits of agreement.";
-  out.numbers = cloud.numbers("Mean", "Difference");
-  out.multiqc = cloud.multiqc(out.name, out.title);
-  return out;
+  return figure_of(out);
 }
 
 Table measure_table(const ScoreTag& a, const ScoreTag& b, size_t count, const Agreement& found,
@@ -167,8 +165,8 @@ Table measure_table(const ScoreTag& a, const ScoreTag& b, size_t count, const Ag
               {"Standard deviation of the difference", six_digits(differences.deviation)},
               {"Lower limit of agreement", six_digits(differences.low)},
               {"Upper limit of agreement", six_digits(differences.high)},
-              {"Mean difference without sign", six_digits(found.mean_difference)},
-              {"Largest difference without sign", six_digits(found.largest_difference)},
+              {"Mean absolute difference", six_digits(found.mean_difference)},
+              {"Largest absolute difference", six_digits(found.largest_difference)},
               {overlap + " 1 %", six_digits(found.overlap_1)},
               {overlap + " 5 %", six_digits(found.overlap_5)}};
   return out;
@@ -182,7 +180,7 @@ void AgreementFigures::add(double a, double b, const std::string& name) {
     return;
   }
   pairs_.push_back({a, b});
-  if (!name.empty() && pairs_.size() <= PairCloud::kMostDots)
+  if (!name.empty() && pairs_.size() <= Cloud::kMostDots)
     names_.push_back(name);
   else
     names_.clear();
@@ -243,57 +241,39 @@ std::string area_text(const RocCurve& curve) {
   return out;
 }
 
-Table rates_table(const std::vector<RocCurve>& curves, size_t drawn) {
-  Table out;
-  out.columns = {{"False positive rate", "", true}};
-  for (size_t i = 0; i < drawn; ++i)
-    out.columns.push_back({curves[i].name, "true positive rate on the line", true});
-  for (size_t k = 0; k < kRates; ++k) {
-    std::vector<std::string> row = {six_digits(rate_at(k))};
-    for (size_t i = 0; i < drawn; ++i) row.push_back(six_digits(curves[i].rates[k]));
-    out.rows.push_back(std::move(row));
-  }
-  return out;
-}
-
 }  // namespace
 
 Figure roc_overlay(const std::string& name, const std::string& label, const std::vector<RocCurve>& curves) {
-  const size_t drawn = std::min(curves.size(), theme::kSeries.size());
-  Figure out;
+  const ClassNames& names = curves[0].names;
+  Chart out;
   out.name = name;
   out.title = "ROC curves of all scores";
-  const ClassNames& names = curves[0].names;
-  Plot plot(out.title, 620, 600,
-            {"False positive rate (share of " + names.negative + " alleles)", 0, 1, false, {}},
-            {"True positive rate (share of " + names.positive + " alleles)", 0, 1, false, {}});
-  std::vector<LegendEntry> legend;
-  for (size_t i = 0; i < drawn; ++i)
-    legend.push_back({area_text(curves[i]), theme::kSeries[i], LegendEntry::line});
-  legend.push_back({"chance", theme::kSoft, LegendEntry::dashes});
-  plot.legend(legend);
-  plot.line(std::vector<Point>{{0, 0}, {1, 1}}, theme::kSoft, 1, true);
-  for (size_t i = 0; i < drawn; ++i) plot.line(curves[i].line, theme::kSeries[i], 2);
-  out.svg = plot.picture();
-
-  out.caption = "Receiver operating characteristics for the label " + label + ", over all thresholds.";
-  for (const RocCurve& curve : curves)
-    out.caption += " " + area_text(curve) + ", of " + count_text(curve.positive) + " " + names.positive +
-                   " and " + count_text(curve.negative) + " " + names.negative + " alleles.";
-  if (drawn < curves.size())
-    out.caption += " The first " + std::to_string(drawn) + " of these curves are drawn.";
-  if (curves[0].interval) out.caption += " The numbers in brackets are 95 % bootstrap intervals.";
+  out.width = 620, out.height = 600;
+  out.x = {"False positive rate (share of " + names.negative + " alleles)", 0, 1, false, {}};
+  out.y = {"True positive rate (share of " + names.positive + " alleles)", 0, 1, false, {}};
+  out.columns = {{"False positive rate"}};
+  for (size_t k = 0; k < kRates; ++k) out.columns[0].numbers.push_back(rate_at(k));
+  out.what = "Receiver operating characteristics for the label " + label + ", over all thresholds.";
+  for (const RocCurve& curve : curves) {
+    out.what += " " + area_text(curve) + ", of " + count_text(curve.positive) + " " + names.positive +
+                " and " + count_text(curve.negative) + " " + names.negative + " alleles.";
+    const size_t column = out.columns.size();
+    if (column > theme::kSeries.size()) continue;
+    out.columns.push_back(
+        {curve.name, "true positive rate on the line", {curve.rates.begin(), curve.rates.end()}});
+    out.series.push_back(
+        {.legend = area_text(curve), .colour = theme::kSeries[column - 1], .points = curve.line});
+    out.series.push_back({.name = curve.name, .value = column, .drawn = false});
+  }
+  out.series.push_back(
+      {.legend = "chance", .colour = theme::kSoft, .points = {{0, 0}, {1, 1}}, .size = 1, .dashed = true});
+  if (curves.size() > theme::kSeries.size())
+    out.facts = "The first " + std::to_string(theme::kSeries.size()) + " of these curves are drawn. ";
+  if (curves[0].interval) out.facts += "The numbers in brackets are 95 % bootstrap intervals.";
   const auto best = std::max_element(curves.begin(), curves.end(),
                                      [](const RocCurve& a, const RocCurve& b) { return a.auroc < b.auroc; });
   out.words = "The largest area is that of " + best->name + ", " + value_text(best->auroc) + ".";
-  out.numbers = rates_table(curves, drawn);
-  std::vector<std::pair<std::string, std::vector<Point>>> lines;
-  for (size_t i = 0; i < drawn; ++i) {
-    lines.emplace_back(curves[i].name, std::vector<Point>());
-    for (size_t k = 0; k < kRates; ++k) lines.back().second.push_back({rate_at(k), curves[i].rates[k]});
-  }
-  out.multiqc = line_graph(out.name, out.title, "False positive rate", "True positive rate", lines, 1);
-  return out;
+  return figure_of(out);
 }
 
 void VariantComparison::begin(const std::string& file, const VariantLayout& layout) {
@@ -306,7 +286,7 @@ void VariantComparison::add(const VariantRecord& record) {
     if (const float score = record.scores[0][alt]; std::isfinite(score)) {
       File& file = files_.back();
       file.alleles.push_back({key_of(record, alt), score});
-      if (file.alleles.size() <= PairCloud::kMostDots) file.names.push_back(allele_name(record, alt));
+      if (file.alleles.size() <= Cloud::kMostDots) file.names.push_back(allele_name(record, alt));
     }
 }
 

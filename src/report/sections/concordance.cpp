@@ -2,12 +2,12 @@
 // whether bounds are met.
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <initializer_list>
 #include <numeric>
+#include <utility>
 
 #include "src/base/words.hpp"
-#include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/svg.hpp"
+#include "src/report/drawing/chart.hpp"
 #include "src/report/sections/sections.hpp"
 #include "src/report/sources/concordance.hpp"
 #include "src/report/sources/input.hpp"
@@ -16,7 +16,7 @@ namespace carbon {
 namespace {
 
 constexpr size_t kMostDrawn = 30, kLongestName = 22;
-constexpr double kLineHeight = 30, kWidth = 640;
+constexpr double kWidth = 640;
 
 std::string digits_or_point(std::optional<double> value) {
   return value ? six_digits(*value) : ".";
@@ -27,14 +27,15 @@ std::string whole(std::optional<double> value) {
 }
 
 // What the figures draw of a file: all alleles and the strata with the most pairs, in the order of the file.
+// A stratum without any has nothing to be drawn.
 struct Drawn {
   std::vector<const ConcordanceLine*> lines;
   size_t left_out = 0;
 
   std::string note() const {
-    return left_out == 0 ? ""
-                         : " Of all strata, the " + std::to_string(lines.size() - 1) +
-                               " with the most alleles are drawn; the table has all.";
+    if (left_out == 0) return "";
+    return " Of all strata, the " + std::to_string(lines.size() - 1) +
+           " with the most alleles are drawn; the table has all.";
   }
 };
 
@@ -48,6 +49,7 @@ Drawn choose(const ConcordanceFile& file, std::string_view count) {
     order.resize(kMostDrawn + 1);
     std::sort(order.begin(), order.end());
   }
+  std::erase_if(order, [&](size_t i) { return i > 0 && file.lines[i].value(count).value_or(0) == 0; });
   Drawn out;
   for (const size_t i : order) out.lines.push_back(&file.lines[i]);
   out.left_out = file.lines.size() - order.size();
@@ -59,22 +61,6 @@ Axis name_axis(const Drawn& drawn, const std::vector<std::string>& counts) {
   for (size_t i = 0; i < drawn.lines.size(); ++i)
     names.push_back(first_letters(drawn.lines[i]->name, kLongestName) + " (" + counts[i] + ")");
   return category_axis("", std::move(names));
-}
-
-std::string bars_of(const Figure& figure, const std::string& label, const Drawn& drawn,
-                    const std::vector<std::pair<std::string, std::string_view>>& series) {
-  nlohmann::ordered_json out = multiqc_plot("bargraph", figure.name, "carbon: " + figure.title, "", label);
-  out["pconfig"].update({{"cpswitch", false}, {"stacking", "group"}});
-  nlohmann::ordered_json data = nlohmann::ordered_json::object();
-  for (const ConcordanceLine* line : drawn.lines) {
-    nlohmann::ordered_json bars = nlohmann::ordered_json::object();
-    for (const auto& [name, key] : series)
-      if (const std::optional<double> value = line->value(key)) bars[name] = *value;
-    if (!bars.empty()) data[line->name] = std::move(bars);
-  }
-  if (data.empty()) return "";
-  out["data"] = std::move(data);
-  return json_text(out);
 }
 
 // The names of the two scores: their tags, with the files where the tags are the same.
@@ -92,54 +78,54 @@ Names names_of(const ConcordanceFile& file) {
   return out;
 }
 
-Table stratum_table(const ConcordanceFile& file, const std::string& title, const Drawn& drawn,
-                    const std::vector<std::string_view>& keys) {
-  Table out;
-  out.title = title;
-  out.columns = {{file.by.empty() ? "Alleles" : file.by, ""}};
-  for (const ConcordanceField& field : concordance_fields())
-    if (std::find(keys.begin(), keys.end(), field.key) != keys.end())
-      out.columns.push_back({std::string(field.key), std::string(field.about), true});
-  for (const ConcordanceLine* line : drawn.lines) {
-    auto& row = out.rows.emplace_back();
-    row.push_back(line->name);
-    for (size_t i = 0; i < concordance_fields().size(); ++i) {
-      const ConcordanceField& field = concordance_fields()[i];
-      if (std::find(keys.begin(), keys.end(), field.key) == keys.end()) continue;
-      row.push_back(field.kind == ConcordanceField::count ? whole(line->values[i])
-                                                          : digits_or_point(line->values[i]));
-    }
+const ConcordanceField& field_of(std::string_view key) {
+  return *std::find_if(concordance_fields().begin(), concordance_fields().end(),
+                       [&](const ConcordanceField& field) { return field.key == key; });
+}
+
+// A chart of strata: their names and these fields, with the places of the fields as columns from 1.
+Chart stratum_chart(const std::string& name, const ConcordanceFile& file, const Drawn& drawn,
+                    const std::vector<std::string>& counts, const std::vector<std::string_view>& keys) {
+  Chart out;
+  out.name = name;
+  out.width = kWidth;
+  out.y = name_axis(drawn, counts);
+  out.columns.push_back({.name = file.by.empty() ? "Alleles" : file.by});
+  for (const ConcordanceLine* line : drawn.lines) out.columns[0].texts.push_back(line->name);
+  for (const std::string_view key : keys) {
+    const ConcordanceField& field = field_of(key);
+    ChartColumn& column = out.columns.emplace_back();
+    column.name = std::string(field.name);
+    column.about = std::string(field.about);
+    if (field.kind == ConcordanceField::count) column.form = ChartColumn::count;
+    for (const ConcordanceLine* line : drawn.lines) column.numbers.push_back(line->value(key).value_or(NAN));
   }
   return out;
 }
 
+// The least and the most of some columns and two values.
+std::pair<double, double> ends_of(const Chart& chart, std::initializer_list<size_t> columns, double least,
+                                  double most) {
+  for (const size_t column : columns)
+    for (const double value : chart.columns[column].numbers)
+      if (!std::isnan(value)) least = std::min(least, value), most = std::max(most, value);
+  return {least, most};
+}
+
 Figure correlation_figure(const std::string& name, const ConcordanceFile& file, const Names& names) {
   const Drawn drawn = choose(file, "n");
-  const std::vector<std::pair<std::string, std::string_view>> series = {{"Pearson", "pearson"},
-                                                                        {"Spearman", "spearman"}};
-  bool negative = false;
   std::vector<std::string> counts;
-  for (const ConcordanceLine* line : drawn.lines) {
+  for (const ConcordanceLine* line : drawn.lines)
     counts.push_back("n = " + count_text(static_cast<uint64_t>(line->value("n").value_or(0))));
-    for (const auto& [_, key] : series) negative |= line->value(key).value_or(0) < 0;
-  }
-  Figure out;
-  out.name = name + "_correlations";
+  Chart out = stratum_chart(name + "_correlations", file, drawn, counts, {"n", "pearson", "spearman"});
   out.title = "Correlation of " + names.both;
-  Plot plot(out.title, kWidth, 110 + kLineHeight * static_cast<double>(drawn.lines.size()),
-            {"Correlation", negative ? -1.0 : 0.0, 1, false, {}}, name_axis(drawn, counts));
-  plot.legend(std::vector<LegendEntry>{{"Pearson", theme::kSeries[0]}, {"Spearman", theme::kSeries[1]}});
-  for (size_t i = 0; i < drawn.lines.size(); ++i)
-    for (size_t s = 0; s < series.size(); ++s)
-      if (const std::optional<double> value = drawn.lines[i]->value(series[s].second)) {
-        const double middle = static_cast<double>(i) + (s == 0 ? -0.18 : 0.18);
-        plot.bar(0, *value, middle - 0.16, middle + 0.16, theme::kSeries[s]);
-      }
-  out.svg = plot.picture();
+  out.x = {"Correlation", ends_of(out, {2, 3}, 0, 1).first < 0 ? -1.0 : 0.0, 1, false, {}};
+  out.series = {{.mark = Series::bars, .name = "Pearson", .value = 2},
+                {.mark = Series::bars, .name = "Spearman", .colour = theme::kSeries[1], .value = 3}};
+  out.what = "Pearson and Spearman rank correlation of " + names.both + " for all alleles" +
+             (file.lines.size() > 1 ? " and for each " + file.by : std::string()) +
+             "; n is the number of alleles with both scores." + drawn.note();
   const ConcordanceLine& all = file.lines[0];
-  out.caption = "Pearson and Spearman rank correlation of " + names.both + " for all alleles" +
-                (file.lines.size() > 1 ? " and for each " + file.by : std::string()) +
-                "; n is the number of alleles with both scores." + drawn.note();
   if (const auto pearson = all.value("pearson"), spearman = all.value("spearman"); pearson && spearman)
     out.words = "For all alleles together Pearson's correlation is " + value_text(*pearson) +
                 " and Spearman's " + value_text(*spearman) + ".";
@@ -147,103 +133,61 @@ Figure correlation_figure(const std::string& name, const ConcordanceFile& file, 
     out.words =
         "For all alleles together the correlations are undefined, because one score has the same value for "
         "all.";
-  out.numbers = stratum_table(file, "", drawn, {"n", "pearson", "spearman"});
-  out.multiqc = bars_of(out, "Correlation", drawn, series);
-  return out;
-}
-
-std::string class_counts(const ConcordanceLine& line) {
-  return count_text(static_cast<uint64_t>(line.value("positive").value_or(0))) + " / " +
-         count_text(static_cast<uint64_t>(line.value("negative").value_or(0)));
+  return figure_of(out);
 }
 
 std::vector<std::string> all_class_counts(const Drawn& drawn) {
   std::vector<std::string> out;
-  for (const ConcordanceLine* line : drawn.lines) out.push_back(class_counts(*line));
+  for (const ConcordanceLine* line : drawn.lines)
+    out.push_back(count_text(static_cast<uint64_t>(line->value("positive").value_or(0))) + " / " +
+                  count_text(static_cast<uint64_t>(line->value("negative").value_or(0))));
   return out;
 }
 
 Figure auroc_figure(const std::string& name, const ConcordanceFile& file, const Names& names,
                     const Drawn& drawn) {
-  Figure out;
-  out.name = name + "_auroc";
+  Chart out = stratum_chart(name + "_auroc", file, drawn, all_class_counts(drawn),
+                            {"positive", "negative", "auroc_a", "auroc_b"});
   out.title = "AUROC of " + names.both;
-  double least = 0.5;
-  for (const ConcordanceLine* line : drawn.lines)
-    for (const std::string_view key : {"auroc_a", "auroc_b"})
-      least = std::min(least, line->value(key).value_or(1));
-  Plot plot(out.title, kWidth, 110 + kLineHeight * static_cast<double>(drawn.lines.size()),
-            {"AUROC", least < 0.5 ? 0.0 : 0.5, 1, false, {}}, name_axis(drawn, all_class_counts(drawn)));
-  plot.legend(std::vector<LegendEntry>{{names.a, theme::kSeries[0], LegendEntry::circle},
-                                       {names.b, theme::kSeries[1], LegendEntry::circle}});
-  std::vector<Point> a, b;
-  for (size_t i = 0; i < drawn.lines.size(); ++i) {
-    const auto at = static_cast<double>(i);
-    const auto of_a = drawn.lines[i]->value("auroc_a"), of_b = drawn.lines[i]->value("auroc_b");
-    if (!of_a || !of_b) continue;
-    a.push_back({*of_a, at});
-    b.push_back({*of_b, at});
-    plot.line(std::vector<Point>{a.back(), b.back()}, theme::kReference, 2);
-  }
-  plot.dots(a, theme::kSeries[0], 4.5, 1);
-  plot.dots(b, theme::kSeries[1], 4.5, 1);
-  out.svg = plot.picture();
-  out.caption = "Area under the ROC curve of " + names.a + " and " + names.b + " for the label " +
-                file.label + (file.negated ? ", where low scores speak for it" : "") +
-                ". Beside each name stand the numbers of positive and negative alleles." + drawn.note();
+  out.x = {"AUROC", ends_of(out, {3, 4}, 0.5, 1).first < 0.5 ? 0.0 : 0.5, 1, false, {}};
+  out.series = {{.mark = Series::dots, .name = names.a, .value = 3, .size = 4.5},
+                {.mark = Series::dots, .name = names.b, .colour = theme::kSeries[1], .value = 4, .size = 4.5},
+                {.mark = Series::range, .colour = theme::kReference, .value = 3, .low = 4}};
+  out.what = "Area under the ROC curve of " + names.a + " and " + names.b + " for the label " + file.label +
+             (file.negated ? ", where low scores speak for it" : "") + "." + drawn.note();
+  out.how = "Beside each name stand the numbers of positive and negative alleles.";
   const ConcordanceLine& all = file.lines[0];
   out.words = "For all alleles together it is " + value_text(*all.value("auroc_a")) + " for " + names.a +
               " and " + value_text(*all.value("auroc_b")) + " for " + names.b + ".";
-  out.numbers = stratum_table(file, "", drawn, {"positive", "negative", "auroc_a", "auroc_b"});
-  out.multiqc = bars_of(out, "AUROC", drawn, {{names.a, "auroc_a"}, {names.b, "auroc_b"}});
-  return out;
+  return figure_of(out);
 }
 
 Figure difference_figure(const std::string& name, const ConcordanceFile& file, const Names& names,
                          const Drawn& drawn) {
-  Figure out;
-  out.name = name + "_auroc_difference";
+  Chart out = stratum_chart(name + "_auroc_difference", file, drawn, all_class_counts(drawn),
+                            {"positive", "negative", "auroc_diff", "auroc_diff_low", "auroc_diff_high"});
   out.title = "AUROC of " + names.b + " \u2212 AUROC of " + names.a;
-  double least = 0, most = 0;
-  for (const ConcordanceLine* line : drawn.lines)
-    for (const std::string_view key : {"auroc_diff", "auroc_diff_low", "auroc_diff_high"}) {
-      least = std::min(least, line->value(key).value_or(0));
-      most = std::max(most, line->value(key).value_or(0));
-    }
-  const Axis x = round_axis("Difference of AUROC", least, most),
-             y = name_axis(drawn, all_class_counts(drawn));
-  Plot plot(out.title, kWidth, 90 + kLineHeight * static_cast<double>(drawn.lines.size()), x, y);
-  const auto strata = static_cast<double>(drawn.lines.size());
-  plot.line(std::vector<Point>{{0, -0.5}, {0, strata - 0.5}}, theme::kSoft, 1, true);
-  std::vector<Point> dots;
-  bool intervals = false;
-  for (size_t i = 0; i < drawn.lines.size(); ++i) {
-    const auto at = static_cast<double>(i);
-    const ConcordanceLine& line = *drawn.lines[i];
-    if (const auto low = line.value("auroc_diff_low"), high = line.value("auroc_diff_high"); low && high) {
-      plot.line(std::vector<Point>{{*low, at}, {*high, at}}, theme::kLine, 2);
-      intervals = true;
-    }
-    if (const auto difference = line.value("auroc_diff")) dots.push_back({*difference, at});
-  }
-  plot.dots(dots, theme::kLine, 4, 1);
-  out.svg = plot.picture();
-  out.caption = "Difference of the areas under the ROC curves, B \u2212 A, where A is " + names.a +
-                " and B is " + names.b + ": left of the dashed line B separates the label " + file.label +
-                " less well." +
-                (intervals ? " Lines are " + value_text(100 * file.confidence) + " % intervals of " +
-                                 count_text(file.bootstrap) + " bootstrap samples."
-                           : std::string()) +
-                " Beside each name stand the numbers of positive and negative alleles." + drawn.note();
+  const auto [least, most] = ends_of(out, {3, 4, 5}, 0, 0);
+  out.x = round_axis("Difference of AUROC", least, most);
+  const double foot = static_cast<double>(drawn.lines.size()) - 0.5;
+  out.series = {{.mark = Series::dots, .name = "difference", .colour = theme::kLine, .value = 3, .size = 4},
+                {.mark = Series::range, .colour = theme::kLine, .value = 5, .low = 4},
+                {.colour = theme::kSoft, .points = {{0, -0.5}, {0, foot}}, .size = 1, .dashed = true}};
+  const bool intervals = std::any_of(out.columns[4].numbers.begin(), out.columns[4].numbers.end(),
+                                     [](double value) { return !std::isnan(value); });
+  out.what = "Difference of the areas under the ROC curves, B \u2212 A, where A is " + names.a +
+             " and B is " + names.b + ": below zero B separates the label " + file.label + " less well." +
+             drawn.note();
+  out.how = (intervals ? "Lines are " + value_text(100 * file.confidence) + " % intervals of " +
+                             count_text(file.bootstrap) + " bootstrap samples. "
+                       : std::string()) +
+            "Beside each name stand the numbers of positive and negative alleles.";
   const ConcordanceLine& all = file.lines[0];
   out.words = "For all alleles together the difference is " + value_text(*all.value("auroc_diff"));
   if (const auto low = all.value("auroc_diff_low"), high = all.value("auroc_diff_high"); low && high)
     out.words += ", with an interval from " + value_text(*low) + " to " + value_text(*high);
   out.words += ".";
-  out.numbers = stratum_table(file, "", drawn,
-                              {"positive", "negative", "auroc_diff", "auroc_diff_low", "auroc_diff_high"});
-  out.multiqc = bars_of(out, "Difference of AUROC", drawn, {{"difference", "auroc_diff"}});
-  return out;
+  return figure_of(out);
 }
 
 void add_classes(const std::string& name, const ConcordanceFile& file, const Names& names, Section& section) {
@@ -282,14 +226,23 @@ void add_bounds(const ConcordanceFile& file, Section& section) {
   section.parts.push_back(std::move(table));
 }
 
+// All strata and fields, but for fields that the file has of no stratum.
 Table full_table(const ConcordanceFile& file, const Names& names) {
-  Drawn all;
-  for (const ConcordanceLine& line : file.lines) all.lines.push_back(&line);
-  std::vector<std::string_view> keys;
-  for (const ConcordanceField& field : concordance_fields())
-    if (!field.labelled || !file.label.empty()) keys.push_back(field.key);
-  Table out = stratum_table(file, "Agreement of " + names.both, all, keys);
+  Table out;
+  out.title = "Agreement of " + names.both;
   out.search = file.lines.size() > 10;
+  out.columns = {{file.by.empty() ? "Alleles" : file.by}};
+  for (const ConcordanceLine& line : file.lines) out.rows.push_back({line.name});
+  for (size_t i = 0; i < concordance_fields().size(); ++i) {
+    const ConcordanceField& field = concordance_fields()[i];
+    if (std::none_of(file.lines.begin(), file.lines.end(), [&](const auto& line) { return line.values[i]; }))
+      continue;
+    out.columns.push_back({std::string(field.name), std::string(field.about), true});
+    for (size_t row = 0; row < out.rows.size(); ++row) {
+      const std::optional<double> value = file.lines[row].values[i];
+      out.rows[row].push_back(field.kind == ConcordanceField::count ? whole(value) : digits_or_point(value));
+    }
+  }
   return out;
 }
 
@@ -306,6 +259,10 @@ Section concordance_section(const std::string& name, const std::string& path, co
       "A is " + file.tag_a + " of " + file.file_a + ", B is " + file.tag_b + " of " + file.file_b + ". Of " +
       plural(static_cast<uint64_t>(all.value("alleles").value_or(0)), "allele") + " of the first file, " +
       count_text(static_cast<uint64_t>(all.value("n").value_or(0))) + " have both scores and are compared.");
+  out.models.push_back("A is " + names.a + ", B is " + names.b + ".");
+  for (const std::string_view key : {"n", "pearson", "spearman"})
+    if (const std::optional<double> value = all.value(key))
+      out.statistics.push_back({std::string(key), std::string(field_of(key).about), *value});
   out.parts.push_back(correlation_figure(name, file, names));
   add_classes(name, file, names, out);
   add_bounds(file, out);

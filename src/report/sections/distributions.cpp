@@ -50,8 +50,8 @@ double rough(float score) {
 ScoreBins bins_for(std::vector<float>& scores, const ScoreSummary& all) {
   if (all.count == 0) return {0, 1};
   const auto last = static_cast<double>(scores.size() - 1);
-  const auto low_place = static_cast<size_t>(last * 0.001);
-  const size_t high_place = std::min(static_cast<size_t>(last * 0.999) + 1, scores.size() - 1);
+  const auto low_place = static_cast<size_t>(last * 0.0025);
+  const size_t high_place = std::min(static_cast<size_t>(last * 0.9975) + 1, scores.size() - 1);
   const double low = std::clamp(rough(value_at(scores, low_place)), all.least, all.most);
   const double high = std::clamp(rough(value_at(scores, high_place)), all.least, all.most);
   const bool cut = high > low && all.most - all.least > 2 * (high - low);

@@ -137,6 +137,7 @@ struct ScoreFigure {
   std::string name;    // of the figure
   std::string sample;  // the name of the file
   ScoreTag tag;
+  std::string item = "alternative allele";  // what has a score
 };
 
 /// The histogram of all scores, at least one, with median and quartiles.

@@ -2,10 +2,8 @@
 // and how much of the variance each component explains.
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
-#include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/svg.hpp"
+#include "src/report/drawing/chart.hpp"
 #include "src/report/sections/embedding_points.hpp"
 #include "src/report/sections/sections.hpp"
 #include "src/report/sources/input.hpp"
@@ -13,15 +11,12 @@
 namespace carbon {
 namespace {
 
-using nlohmann::ordered_json;
-
 constexpr size_t kComponents = 10, kMostPoints = 20'000;
 constexpr size_t kMostNumbers = 500;         // rows of the table of a figure
 constexpr size_t kMostMultiqcPoints = 2000;  // a page of MultiQC has an element for each
 constexpr size_t kMostGroupRows = 500;
 constexpr size_t kColours = theme::kSeries.size(), kSteps = 48;  // of a scale, which are too fine to be seen
 constexpr size_t kLongestName = 28;
-constexpr size_t kMostTips = 5000;  // points that say what they are
 constexpr double kOpacity = 0.7;
 
 std::string component_name(size_t component) {
@@ -125,194 +120,128 @@ class Looks {
   double least_ = 0, most_ = 0, width_ = 0;
 };
 
-Axis axis_of(const EmbeddingPoints& data, size_t component) {
-  double least = 0, most = 0;
-  for (const EmbeddingPoint& point : data.points) {
-    least = std::min(least, point.at[component]);
-    most = std::max(most, point.at[component]);
-  }
-  return round_axis(axis_name(data, component), least, most);
-}
-
 std::string value_name(const EmbeddingPoints& data, const EmbeddingPoint& point) {
   if (point.group == kNoGroup) return "";
   return data.numeric ? six_digits(point.number) : data.groups[point.group].name;
 }
 
-// One figure of two components.
-class Scatter {
- public:
-  Scatter(const EmbeddingPoints& data, const Looks& looks, const std::string& colour, size_t first)
-      : data_(data), looks_(looks), colour_(colour), x_(first), y_(first + 1) {}
+std::string scatter_caption(const EmbeddingPoints& data) {
+  std::string out = data.rows == data.sequences ? "Each point is a sequence."
+                                                : "Each point is a row of a sequence, one for each 6-mer.";
+  if (data.points.size() < data.rows)
+    out += " " + plural(data.points.size(), "point") + " are drawn, an even sample of " +
+           count_text(data.rows) + ".";
+  else
+    out += " " + plural(data.rows, "point") + (data.rows == 1 ? " is" : " are") + " drawn.";
+  return out +
+         " Axes have the unit of the embedding's values; components are of the covariance of its columns, "
+         "without scaling.";
+}
 
-  Figure figure(const std::string& name) const {
-    Figure figure;
-    figure.name = name + "_pc" + std::to_string(x_ + 1) + "_pc" + std::to_string(y_ + 1);
-    figure.title = "Principal components " + std::to_string(x_ + 1) + " and " + std::to_string(y_ + 1);
-    figure.svg = picture(figure.title, figure.points);
-    figure.caption = caption();
-    figure.words = component_name(x_) + " explains " + value_text(share(data_, x_)) +
-                   " % of the variance of the embeddings, and " + component_name(y_) + " " +
-                   value_text(share(data_, y_)) + " %.";
-    figure.numbers = numbers();
-    figure.multiqc = multiqc(figure.name, figure.title);
-    return figure;
+std::string colour_caption(const EmbeddingPoints& data, const Looks& looks, const std::string& colour) {
+  if (!data.coloured) return "";
+  std::string out =
+      looks.scaled() ? "Colours show the number in column " + colour + "."
+                     : "Colours and shapes show column " + colour + "; the legend has the number of points.";
+  if (looks.others())
+    out += " The " + plural(data.groups.size() - kColours, "smaller group") + " are shown as other.";
+  return out;
+}
+
+// The largest groups are drawn first, and points without a value before them, so that none hides a small
+// group.
+std::vector<Series> series_of(const EmbeddingPoints& data, const Looks& looks, const std::string& colour) {
+  std::vector<Series> out;
+  for (const Look& look : looks.looks()) {
+    Series one{.mark = Series::dots,
+               .name = look.name,
+               .colour = look.colour,
+               .value = 2,
+               .rows = std::vector<size_t>(),
+               .size = look.radius,
+               .opacity = kOpacity,
+               .marker = look.marker,
+               .layer = static_cast<int>(out.size())};
+    if (look.name.empty()) one.name = data.coloured ? colour : "sequences", one.in_legend = false;
+    out.push_back(std::move(one));
   }
+  if (data.coloured && data.without.rows > 0) out.back().layer = -1;
+  for (size_t i = 0; i < data.points.size(); ++i) out[looks.of(data.points[i])].rows->push_back(i);
+  for (Series& one : out)
+    if (one.in_legend)
+      one.legend = shortened(one.name, kLongestName) + " (" + count_text(one.rows->size()) + ")";
+  return out;
+}
 
- private:
-  std::string picture(const std::string& title, std::vector<FigurePoint>& tips) const {
-    Plot plot(title, 700, 560, axis_of(data_, x_), axis_of(data_, y_));
-    std::vector<std::vector<Point>> points(looks_.looks().size());
-    for (const EmbeddingPoint& point : data_.points)
-      points[looks_.of(point)].push_back({point.at[x_], point.at[y_]});
-    add_legend(plot, points);
-    // The largest groups are drawn first, and points without a value before them, so that none hides a small
-    // group.
-    for (size_t i = 0; i < points.size(); ++i) {
-      const size_t at = i == 0 ? points.size() - 1 : i - 1;
-      const Look& look = looks_.looks()[at];
-      if (look.marker == Marker::circle)
-        plot.dots(points[at], look.colour, look.radius, kOpacity);
-      else
-        plot.points(points[at], look.marker, look.colour, look.radius, kOpacity);
-    }
-    if (data_.points.size() <= kMostTips)
-      for (const EmbeddingPoint& point : data_.points)
-        tips.push_back({plot.x(point.at[x_]), plot.y(point.at[y_]), words_of(point)});
-    return plot.picture();
-  }
-
-  // A scale for numbers, else an entry for each look.
-  void add_legend(Plot& plot, const std::vector<std::vector<Point>>& points) const {
-    if (!data_.coloured) return;
-    if (looks_.scaled())
-      plot.colour_scale(shortened(colour_, kLongestName), looks_.least(), looks_.most(), looks_.scale());
-    std::vector<LegendEntry> entries;
-    for (size_t i = 0; i < points.size(); ++i) {
-      const Look& look = looks_.looks()[i];
-      if (look.name.empty()) continue;
-      entries.push_back(
-          {.name = shortened(look.name, kLongestName) + " (" + count_text(points[i].size()) + ")",
-           .colour = look.colour,
-           .mark = LegendEntry::shape,
-           .marker = look.marker,
-           .opacity = kOpacity});
-    }
-    plot.legend(entries);
-  }
-
-  std::string words_of(const EmbeddingPoint& point) const {
-    std::string out = shortened(point.name, 60);
-    if (data_.coloured)
-      out += "\n" + shortened(colour_, kLongestName) + ": " +
-             (point.group == kNoGroup ? "no value" : shortened(value_name(data_, point), 60));
-    return out;
-  }
-
-  std::string caption() const {
-    std::string out = data_.rows == data_.sequences
-                          ? "Each point is a sequence."
-                          : "Each point is a row of a sequence, one for each 6-mer.";
-    if (data_.points.size() < data_.rows)
-      out += " " + plural(data_.points.size(), "point") + " are drawn, an even sample of " +
-             count_text(data_.rows) + ".";
+// Two components.
+Figure scatter_figure(const std::string& name, const EmbeddingPoints& data, const Looks& looks,
+                      const std::string& colour, size_t x, size_t y) {
+  ChartColumn names{"Sequence"}, groups{colour},
+      at[] = {{component_name(x), "in units of the values"}, {component_name(y), "in units of the values"}};
+  std::vector<std::string> tips;
+  for (const EmbeddingPoint& point : data.points) {
+    names.texts.push_back(point.name);
+    at[0].numbers.push_back(point.at[x]);
+    at[1].numbers.push_back(point.at[y]);
+    if (data.numeric)
+      groups.numbers.push_back(point.group == kNoGroup ? NAN : point.number);
     else
-      out += " " + plural(data_.rows, "point") + (data_.rows == 1 ? " is" : " are") + " drawn.";
-    out +=
-        " Axes have the unit of the embedding's values; components are of the covariance of its columns, "
-        "without scaling.";
-    if (data_.coloured) {
-      out += looks_.scaled()
-                 ? " Colours show the number in column " + colour_ + "."
-                 : " Colours and shapes show column " + colour_ + "; the legend has the number of points.";
-      if (looks_.others())
-        out += " The " + plural(data_.groups.size() - kColours, "smaller group") + " are shown as other.";
-    }
-    return out;
+      groups.texts.push_back(point.group == kNoGroup ? "." : value_name(data, point));
+    std::string& tip = tips.emplace_back(shortened(point.name, 60));
+    if (data.coloured)
+      tip += "\n" + shortened(colour, kLongestName) + ": " +
+             (point.group == kNoGroup ? "no value" : shortened(value_name(data, point), 60));
   }
-
-  // An even sample of the points.
-  std::vector<const EmbeddingPoint*> some(size_t most) const {
-    std::vector<const EmbeddingPoint*> out;
-    const size_t n = data_.points.size(), count = std::min(n, most);
-    for (size_t i = 0; i < count; ++i) out.push_back(&data_.points[i * n / count]);
-    return out;
-  }
-
-  Table numbers() const {
-    Table table;
-    if (data_.points.size() > kMostNumbers)
-      table.title =
-          "An even sample of " + count_text(kMostNumbers) + " of " + plural(data_.points.size(), "point");
-    table.columns = {{"Sequence"},
-                     {component_name(x_), "in units of the values", true},
-                     {component_name(y_), "in units of the values", true}};
-    if (data_.coloured) table.columns.push_back({colour_, "", data_.numeric});
-    for (const EmbeddingPoint* point : some(kMostNumbers)) {
-      std::vector<std::string> row = {point->name, six_digits(point->at[x_]), six_digits(point->at[y_])};
-      if (data_.coloured) row.push_back(point->group == kNoGroup ? "." : value_name(data_, *point));
-      table.rows.push_back(std::move(row));
-    }
-    return table;
-  }
-
-  std::string multiqc(const std::string& name, const std::string& title) const {
-    ordered_json out = multiqc_plot("scatter", name, title, axis_name(data_, x_), axis_name(data_, y_));
-    for (const EmbeddingPoint* point : some(kMostMultiqcPoints)) {
-      const Look& look = looks_.looks()[looks_.of(*point)];
-      ordered_json mark = {
-          {"x", point->at[x_]}, {"y", point->at[y_]}, {"name", point->name}, {"color", look.colour}};
-      const std::string group = !data_.coloured ? "sequences" : look.name.empty() ? colour_ : look.name;
-      if (data_.coloured) mark["group"] = group;
-      out["data"][group].push_back(std::move(mark));
-    }
-    return json_text(out);
-  }
-
-  const EmbeddingPoints& data_;
-  const Looks& looks_;
-  std::string colour_;
-  size_t x_, y_;
-};
+  Chart out{.name = name + "_pc" + std::to_string(x + 1) + "_pc" + std::to_string(y + 1),
+            .title = "Principal components " + std::to_string(x + 1) + " and " + std::to_string(y + 1),
+            .width = 700,
+            .height = 560,
+            .x = value_axis(axis_name(data, x), at[0].numbers),
+            .y = value_axis(axis_name(data, y), at[1].numbers),
+            .columns = {names, at[0], at[1]},
+            .series = series_of(data, looks, colour),
+            .x_column = 1,
+            .what = scatter_caption(data),
+            .how = colour_caption(data, looks, colour),
+            .words = component_name(x) + " explains " + value_text(share(data, x)) +
+                     " % of the variance of the embeddings, and " + component_name(y) + " " +
+                     value_text(share(data, y)) + " %.",
+            .tips = std::move(tips),
+            .row = "point",
+            .most_rows = kMostNumbers,
+            .most_multiqc = kMostMultiqcPoints};
+  if (data.coloured) out.columns.push_back(std::move(groups));
+  if (looks.scaled())
+    out.prepare = [&](Plot& plot) {
+      plot.colour_scale(shortened(colour, kLongestName), looks.least(), looks.most(), looks.scale());
+    };
+  return figure_of(out);
+}
 
 Figure scree_figure(const std::string& name, const EmbeddingPoints& data) {
-  Figure figure;
-  figure.name = name + "_scree";
-  figure.title = "Variance explained by each component";
-  std::vector<std::string> names;
+  ChartColumn names{"Component"}, shares{"Percent of the variance"},
+      together{"together", "percent, with all before it"},
+      variances{"Variance", "in squared units of the values"};
   double all = 0;
-  const size_t count = data.pca.components.size();
-  ordered_json plot = multiqc_plot("bargraph", figure.name, figure.title, "", "Percent of the variance");
-  // The bars stay in their order and cannot be shown as shares.
-  plot["pconfig"].update({{"cpswitch", false}, {"sort_samples", false}, {"tt_decimals", 3}});
-  figure.numbers.columns = {{"Component"},
-                            {"Percent of the variance", "", true},
-                            {"together", "percent, with all before it", true},
-                            {"Variance", "in squared units of the values", true}};
-  for (size_t k = 0; k < count; ++k) {
-    names.push_back(component_name(k));
-    all += share(data, k);
-    plot["data"][names[k]] = {{"percent of the variance", share(data, k)}};
-    figure.numbers.rows.push_back(
-        {names[k], six_digits(share(data, k)), six_digits(all), six_digits(data.pca.variances[k])});
+  for (size_t k = 0; k < data.pca.components.size(); ++k) {
+    names.texts.push_back(component_name(k));
+    shares.numbers.push_back(share(data, k));
+    together.numbers.push_back(all += share(data, k));
+    variances.numbers.push_back(data.pca.variances[k]);
   }
-  Plot chart(figure.title, 700, 320, category_axis("", names),
-             round_axis("Percent of the variance", 0, 1.08 * share(data, 0)));
-  for (size_t k = 0; k < count; ++k) {
-    const double middle = chart.x(static_cast<double>(k)),
-                 half = 0.35 * (chart.right() - chart.left()) / static_cast<double>(count);
-    const double top = chart.y(share(data, k));
-    chart.marks().path(box_path(middle - half, top, 2 * half, chart.bottom() - top), theme::kSeries[0]);
-    chart.note(static_cast<double>(k), share(data, k), 0, -4, value_text(share(data, k)),
-               {.colour = theme::kInk});
-  }
-  figure.svg = chart.picture();
-  figure.caption = "Percent of the variance of " + plural(data.rows, "row") + " that each of the first " +
-                   plural(count, "component") + " explains. Together they explain " + value_text(all) + " %.";
-  figure.words = "The first component explains " + value_text(share(data, 0)) +
-                 " % of the variance, and all that are shown " + value_text(all) + " %.";
-  figure.multiqc = json_text(plot);
-  return figure;
+  return figure_of({.name = name + "_scree",
+                    .title = "Variance explained by each component",
+                    .width = 700,
+                    .height = 320,
+                    .x = category_axis("", names.texts),
+                    .y = round_axis(shares.name, 0, 1.08 * share(data, 0)),
+                    .columns = {names, shares, together, variances},
+                    .series = {{.mark = Series::bars, .name = "percent of the variance", .value = 1}},
+                    .what = "Percent of the variance of " + plural(data.rows, "row") +
+                            " that each of the first " + plural(names.size(), "component") + " explains.",
+                    .facts = "Together they explain " + value_text(all) + " %.",
+                    .words = "The first component explains " + value_text(share(data, 0)) +
+                             " % of the variance, and all that are shown " + value_text(all) + " %."});
 }
 
 Table group_table(const EmbeddingPoints& data, const std::string& colour) {
@@ -373,9 +302,11 @@ Section embedding_section(const std::string& name, const std::string& path, cons
   section.name = name;
   section.title = "Embeddings: " + file_name(path);
   section.paragraphs = paragraphs_of(data);
+  section.statistics = {{"sequences", "Embedded sequences", static_cast<double>(data.sequences)},
+                        {"rows", "Rows of the embeddings", static_cast<double>(data.rows)}};
   const Looks looks(data);
   for (size_t first = 0; first < 4 && first + 1 < data.pca.components.size(); first += 2)
-    section.parts.emplace_back(Scatter(data, looks, options.colour, first).figure(name));
+    section.parts.emplace_back(scatter_figure(name, data, looks, options.colour, first, first + 1));
   if (!data.pca.components.empty()) section.parts.emplace_back(scree_figure(name, data));
   if (data.coloured) section.parts.emplace_back(group_table(data, options.colour));
   section.provenance = variant_provenance(path, data.header);

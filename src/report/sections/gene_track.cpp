@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "src/base/words.hpp"
 #include "src/formats/contig_spelling.hpp"
-#include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/svg.hpp"
+#include "src/report/drawing/chart.hpp"
+#include "src/report/sections/bases.hpp"
 #include "src/report/sections/distributions.hpp"
 #include "src/report/sources/input.hpp"
 
@@ -19,7 +18,7 @@ constexpr size_t kFirstPlaces = 100;  // alleles among whose genes those to draw
 constexpr size_t kMostDots = 5000, kMostNumbers = 500;
 constexpr size_t kName = 40;                               // letters of a gene's name
 constexpr double kWidth = 980, kHeight = 340, kFoot = 26;  // pixels; kFoot has the exons
-constexpr double kExon = 8, kCoding = 16, kArrows = 48;
+constexpr double kExon = 8;
 constexpr double kOpacity = 0.7;
 
 // Of the classes of a label, and of what is in neither. The second is that of all alleles if there is no
@@ -36,40 +35,15 @@ std::string place_text(const std::string& contig, int64_t pos) {
   return contig + ":" + count_text(static_cast<uint64_t>(pos));
 }
 
-std::string boxes(const Plot& plot, const std::vector<GenePart>& parts, double middle, double height) {
-  std::string path;
-  for (const GenePart& part : parts) {
-    const double from = std::max(plot.left(), plot.x(static_cast<double>(part.start) - 0.5));
-    const double to = std::min(plot.right(), plot.x(static_cast<double>(part.end) + 0.5));
-    if (to > from) path += box_path(from, middle - height / 2, std::max(1.0, to - from), height);
-  }
-  return path;
-}
-
-// At the foot of the frame: the gene as a line with arrows in the direction of reading, exons as boxes, and
-// coding parts as higher ones.
-void draw_gene(Plot& plot, const Gene& gene) {
-  const double middle = plot.bottom() - kFoot / 2;
-  const double from = plot.x(static_cast<double>(gene.start)), to = plot.x(static_cast<double>(gene.end));
-  std::string line = "M" + px(from) + " " + px(middle) + "H" + px(to);
-  if (gene.strand == '+' || gene.strand == '-') {
-    const double point = gene.strand == '+' ? 4 : -4;
-    for (double x = from + kArrows / 2; x < to; x += kArrows)
-      line += "M" + px(x) + " " + px(middle - 3) + "l" + px(point) + " 3l" + px(-point) + " 3";
-  }
-  plot.marks().stroke(line, theme::kMark);
-  plot.marks().path(boxes(plot, gene.exons, middle, kExon), theme::kMark);
-  plot.marks().path(boxes(plot, gene.coding, middle, kCoding), theme::kMark);
-}
-
 // Many alleles: in each column of pixels a bar from the lowest to the highest score.
-void draw_ranges(Plot& plot, const std::vector<Point>& points) {
+void draw_ranges(Plot& plot, const std::vector<GeneAllele>& alleles) {
   struct Range {
     double low = 0, high = 0;
     bool any = false;
   };
   std::vector<Range> columns(static_cast<size_t>(plot.right() - plot.left()) + 1);
-  for (const Point& p : points) {
+  for (const GeneAllele& allele : alleles) {
+    const Point p = {static_cast<double>(allele.pos), allele.score};
     Range& one =
         columns[static_cast<size_t>(std::clamp(plot.x(p.x) - plot.left(), 0.0, plot.right() - plot.left()))];
     one.low = one.any ? std::min(one.low, p.y) : p.y;
@@ -84,144 +58,96 @@ void draw_ranges(Plot& plot, const std::vector<Point>& points) {
   plot.marks().path(path, theme::kLine);
 }
 
-// The figure of one gene.
-class GeneFigure {
- public:
-  // `alleles` are those in the gene, at least one, the lowest (or highest) score first.
-  GeneFigure(const VariantLayout& layout, const std::string& label, const std::string& contig,
-             const Gene& gene, const std::vector<GeneAllele>& alleles)
-      : tag_(layout.tags[0]),
-        label_(label),
-        contig_(contig),
-        gene_(gene),
-        alleles_(alleles),
-        gene_name_(cut_text(gene.name.empty() ? "a gene without a name" : gene.name, kName)),
-        classes_{cut_text(layout.classes.positive, kName),
-                 label.empty() ? "alleles" : cut_text(layout.classes.negative, kName), "neither"} {}
+std::string gene_place(const std::string& contig, const Gene& gene) {
+  std::string out = place_text(contig, gene.start) + "\u2013" + count_text(static_cast<uint64_t>(gene.end));
+  if (gene.strand == '+') out += ", strand +";
+  if (gene.strand == '-') out += ", strand \u2212";
+  return out;
+}
 
-  Figure figure(const std::string& name) const {
-    Figure out;
-    out.name = name;
-    out.title = tag_.name + " along " + gene_name_;
-    draw(out);
-    out.caption = caption();
-    out.words = "The " + std::string(tag_.extreme()) + " score is " + value_text(score(alleles_.front())) +
-                " at " + place_text(contig_, alleles_.front().pos) + ".";
-    out.numbers = numbers();
-    out.multiqc = multiqc(out.name, out.title);
-    return out;
+// With zero, and room for the exons below the lowest score.
+Axis score_axis(const ScoreTag& tag, double least, double most) {
+  Axis out = round_axis(with_unit(tag.name, tag.unit), std::min(0.0, least), std::max(0.0, most));
+  out.least -= (out.most - out.least) * kFoot / (kHeight - 120 - kFoot);
+  return out;
+}
+
+// The figure of one gene. `alleles` are those in it, at least one, the lowest (or highest) score
+// first.
+Figure gene_figure(const std::string& name, const VariantLayout& layout, const std::string& label,
+                   const std::string& contig, const Gene& gene, const std::vector<GeneAllele>& alleles) {
+  const ScoreTag& tag = layout.tags[0];
+  const std::string gene_name = cut_text(gene.name.empty() ? "a gene without a name" : gene.name, kName);
+  const std::string classes[] = {cut_text(layout.classes.positive, kName),
+                                 label.empty() ? "alleles" : cut_text(layout.classes.negative, kName),
+                                 "neither"};  // as kColours
+  const auto class_shown = [&](const GeneAllele& one) { return label.empty() ? 1 : class_of(one.verdict); };
+  const bool dots = alleles.size() <= kMostDots;
+  Chart out;
+  out.name = name;
+  out.title = tag.name + " along " + gene_name;
+  out.width = kWidth, out.height = kHeight;
+  out.x = {"Position on " + cut_text(contig, kName),
+           static_cast<double>(gene.start),
+           static_cast<double>(gene.end),
+           false,
+           {},
+           true};
+  if (gene.start == gene.end) out.x.least -= 1, out.x.most += 1;
+  const auto [least, most] = std::minmax(alleles.front().score, alleles.back().score);
+  out.y = score_axis(tag, least, most);
+  out.columns = {
+      {.name = "Position", .about = "of the first base of REF, from 1", .form = ChartColumn::count},
+      {tag.name, tag.unit},
+      {.form = ChartColumn::hidden}};
+  if (!label.empty()) out.columns.push_back({"Label", label});
+  out.names = 2;
+  out.row = "allele";
+  out.first = tag.extreme();
+  out.most_rows = out.most_multiqc = kMostNumbers;
+  out.all_rows = alleles.size();
+  for (const size_t k : kOrder)
+    out.series.insert(out.series.begin(), {.mark = Series::dots,
+                                           .name = label.empty() ? tag.name : classes[k],
+                                           .colour = kColours[k],
+                                           .value = 1,
+                                           .rows = std::vector<size_t>(),
+                                           .size = 2.8,
+                                           .opacity = kOpacity,
+                                           .drawn = dots});
+  // Of more alleles than can be told apart the numbers are those of the first.
+  for (size_t i = 0; i < (dots ? alleles.size() : kMostNumbers); ++i) {
+    const GeneAllele& one = alleles[i];
+    out.columns[0].numbers.push_back(static_cast<double>(one.pos));
+    out.columns[1].numbers.push_back(one.score);
+    out.columns[2].texts.push_back(place_text(contig, one.pos));
+    if (!label.empty()) out.columns[3].texts.push_back(classes[class_shown(one)]);
+    out.series[class_shown(one)].rows->push_back(i);
+    out.tips.push_back(out.columns[2].texts.back() + "\n" + tag.name + ": " + value_text(one.score) +
+                       (label.empty() ? "" : "\n" + classes[class_shown(one)]));
   }
-
- private:
-  static double score(const GeneAllele& allele) { return static_cast<double>(allele.score); }
-  static Point point(const GeneAllele& allele) { return {static_cast<double>(allele.pos), score(allele)}; }
-  bool labelled() const { return !label_.empty(); }
-  bool dots() const { return alleles_.size() <= kMostDots; }
-  size_t shown_class(const GeneAllele& allele) const { return labelled() ? class_of(allele.verdict) : 1; }
-
-  Axis x_axis() const {
-    Axis out{"Position on " + cut_text(contig_, kName),
-             static_cast<double>(gene_.start),
-             static_cast<double>(gene_.end),
-             false,
-             {},
-             true};
-    if (gene_.start == gene_.end) out.least -= 1, out.most += 1;
-    return out;
-  }
-
-  // With zero, and room for the exons below the lowest score.
-  Axis y_axis() const {
-    const auto [low, high] = std::minmax({score(alleles_.front()), score(alleles_.back())});
-    const double least = std::min(0.0, low), most = std::max(0.0, high);
-    Axis out = round_axis(with_unit(tag_.name, tag_.unit), least, most);
-    out.least -= std::max((most - least) * kFoot / (kHeight - 120), 1e-6);
-    return out;
-  }
-
-  void draw(Figure& out) const {
-    const Axis x = x_axis();
-    Plot plot(out.title, kWidth, kHeight, x, y_axis());
-    std::vector<Point> all, points[3];
-    for (const GeneAllele& allele : alleles_) {
-      all.push_back(point(allele));
-      points[shown_class(allele)].push_back(all.back());
-    }
-    std::vector<LegendEntry> legend;
-    for (const size_t k : kOrder)
-      if (dots() && !points[k].empty())
-        legend.push_back({.name = classes_[k] + ", n = " + count_text(points[k].size()),
-                          .colour = kColours[k],
-                          .mark = LegendEntry::circle,
-                          .opacity = kOpacity});
-    if (!dots()) legend.push_back({"lowest to highest score, n = " + count_text(all.size()), theme::kLine});
-    legend.push_back({"exons (higher: coding)", theme::kMark});
-    plot.legend(legend);
-    plot.line(std::vector<Point>{{x.least, 0}, {x.most, 0}}, theme::kSoft, 1, true);
-    if (dots())
-      for (const size_t k : kOrder) plot.dots(points[k], kColours[k], 2.8, kOpacity);
-    else
-      draw_ranges(plot, all);
-    draw_gene(plot, gene_);
-    out.svg = plot.picture();
-    if (dots()) out.points = tips(plot);
-  }
-
-  std::vector<FigurePoint> tips(const Plot& plot) const {
-    std::vector<FigurePoint> out;
-    for (const GeneAllele& allele : alleles_)
-      out.push_back({plot.x(point(allele).x), plot.y(point(allele).y),
-                     place_text(contig_, allele.pos) + "\n" + tag_.name + ": " + value_text(score(allele)) +
-                         (labelled() ? "\n" + classes_[shown_class(allele)] : "")});
-    return out;
-  }
-
-  std::string caption() const {
-    std::string out = with_unit(tag_.name, tag_.unit) + " of " +
-                      plural(alleles_.size(), "alternative allele") + " in " + gene_name_ + ", " +
-                      place_text(contig_, gene_.start) + "\u2013" +
-                      count_text(static_cast<uint64_t>(gene_.end));
-    if (gene_.strand == '+') out += ", strand +";
-    if (gene_.strand == '-') out += ", strand \u2212";
-    return out + ", by position. " +
-           (dots() ? "A dot is an allele."
-                   : "A bar reaches from the lowest to the highest score of its positions.") +
-           " Below are the exons of all transcripts together, their coding parts higher.";
-  }
-
-  Table numbers() const {
-    Table out;
-    out.columns = {{"Position", "of the first base of REF, from 1", true}, {tag_.name, tag_.unit, true}};
-    if (labelled()) out.columns.push_back({"Label", label_});
-    if (alleles_.size() > kMostNumbers)
-      out.title = "The " + count_text(kMostNumbers) + " " + tag_.extreme() + " of " +
-                  plural(alleles_.size(), "allele");
-    for (size_t i = 0; i < std::min(kMostNumbers, alleles_.size()); ++i) {
-      out.rows.push_back({std::to_string(alleles_[i].pos), six_digits(score(alleles_[i]))});
-      if (labelled()) out.rows.back().push_back(classes_[shown_class(alleles_[i])]);
-    }
-    return out;
-  }
-
-  std::string multiqc(const std::string& name, const std::string& title) const {
-    nlohmann::ordered_json marks = nlohmann::ordered_json::array();
-    for (size_t i = 0; i < std::min(kMostNumbers, alleles_.size()); ++i)
-      marks.push_back(
-          {{"x", alleles_[i].pos}, {"y", alleles_[i].score}, {"name", place_text(contig_, alleles_[i].pos)}});
-    nlohmann::ordered_json out =
-        multiqc_plot("scatter", name, "carbon: " + title, x_axis().label, y_axis().label);
-    out["data"][tag_.name] = std::move(marks);
-    return json_text(out);
-  }
-
-  const ScoreTag& tag_;
-  const std::string& label_;
-  const std::string& contig_;
-  const Gene& gene_;
-  const std::vector<GeneAllele>& alleles_;
-  std::string gene_name_;
-  std::string classes_[3];  // as kColours
-};
+  for (size_t k = 0; k < std::size(classes); ++k)
+    out.series[k].legend = classes[k] + ", n = " + count_text(out.series[k].rows->size());
+  std::erase_if(out.series, [](const Series& one) { return one.rows->empty(); });
+  if (!dots) out.legend = {{"lowest to highest score, n = " + count_text(alleles.size()), theme::kLine}};
+  out.legend.push_back({"exons (higher: coding)", theme::kMark});
+  out.series.push_back(
+      {.colour = theme::kSoft, .points = {{out.x.least, 0}, {out.x.most, 0}}, .size = 1, .dashed = true});
+  out.above = [&](Plot& plot) {
+    if (!dots) draw_ranges(plot, alleles);
+    draw_gene(
+        plot.marks(), gene, [&](int64_t base) { return plot.x(static_cast<double>(base) - 0.5); },
+        plot.left(), plot.right(), plot.bottom() - kFoot / 2, kExon);
+  };
+  out.what = with_unit(tag.name, tag.unit) + " of " + plural(alleles.size(), "alternative allele") + " in " +
+             gene_name + ", " + gene_place(contig, gene) + ", by position.";
+  out.how = std::string(dots ? "A dot is an allele."
+                             : "A bar reaches from the lowest to the highest score of its positions.") +
+            " Below are the exons of all transcripts together, their coding parts higher.";
+  out.words = "The " + std::string(tag.extreme()) + " score is " + value_text(alleles.front().score) +
+              " at " + place_text(contig, alleles.front().pos) + ".";
+  return figure_of(out);
+}
 
 }  // namespace
 
@@ -308,7 +234,7 @@ Figure GeneTracks::figure(const std::string& name, const Place& place) const {
   std::stable_sort(inside.begin(), inside.end(), [&](const GeneAllele& a, const GeneAllele& b) {
     return layout_.tags[0].before(a.score, b.score);
   });
-  return GeneFigure(layout_, options_.label, contigs_[place.contig], place.gene, inside).figure(name);
+  return gene_figure(name, layout_, options_.label, contigs_[place.contig], place.gene, inside);
 }
 
 void GeneTracks::finish(const std::string& name, const std::string& path, Section& section) {

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <span>
 
-#include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/svg.hpp"
+#include "src/report/drawing/chart.hpp"
 #include "src/statistics/curves.hpp"
 #include "src/statistics/label.hpp"
 
@@ -26,33 +25,13 @@ std::string class_text(uint64_t count, const std::string& name) {
   return count_text(count) + " " + name + (count == 1 ? " allele" : " alleles");
 }
 
-}  // namespace
-
-// The numbers of a lined picture, {"name": [[x, y], ...]}, as MultiQC reads them. Names of values would be
-// sorted as text. Of several values at one x, as a steep curve has them, MultiQC draws the last.
-std::string line_graph(const std::string& id, const std::string& title, const std::string& x,
-                       const std::string& y,
-                       const std::vector<std::pair<std::string, std::vector<Point>>>& lines, double most) {
-  nlohmann::ordered_json out = multiqc_plot("linegraph", id, "carbon: " + title, x, y);
-  out["pconfig"]["ymin"] = 0;
-  if (most > 0) out["pconfig"]["ymax"] = most;
-  for (const auto& [line, points] : lines) {
-    nlohmann::ordered_json values = nlohmann::ordered_json::array();
-    for (const Point& p : points) values.push_back({p.x, p.y});
-    out["data"][line] = std::move(values);
-  }
-  return json_text(out);
-}
-
-namespace {
-
 // ---- The distribution of both classes
 
 struct Histogram {
   static constexpr size_t kBins = 50;
   Axis axis;
-  uint64_t counts[2][kBins] = {}, totals[2] = {0, 0};  // negative, positive; finite scores alone
-  uint64_t infinite = 0;
+  uint64_t counts[2][kBins] = {}, totals[2] = {0, 0};  // negative, positive; totals are of finite scores
+  uint64_t infinite = 0, beyond = 0;                   // beyond the ends of the axis
 
   double edge(size_t i) const {
     return i == kBins ? axis.most
@@ -62,6 +41,15 @@ struct Histogram {
   double share(int positive, size_t bin) const {
     return static_cast<double>(counts[positive][bin]) /
            static_cast<double>(std::max<uint64_t>(1, totals[positive]));
+  }
+  // So that no score is silently missing from a picture.
+  std::string beyond_words() const {
+    std::string out;
+    if (infinite > 0) out = plural(infinite, "infinite value") + " cannot be drawn.";
+    if (beyond > 0)
+      out += (out.empty() ? "" : " ") + plural(beyond, "score") + (beyond == 1 ? " lies" : " lie") +
+             " beyond the ends of the axis, far from all others.";
+    return out;
   }
 };
 
@@ -77,23 +65,18 @@ size_t bin_of(const Histogram& histogram, double score) {
 
 Histogram histogram_of(const std::string& tag, const LabelledScores& labelled) {
   Histogram out;
-  double least = 0, most = 0;
-  bool any = false;
-  for (const float score : labelled.scores) {
-    if (!std::isfinite(score)) continue;
-    least = any ? std::min<double>(least, score) : score;
-    most = any ? std::max<double>(most, score) : score;
-    any = true;
-  }
-  out.axis = round_axis(with_unit(tag, labelled.unit), least, most);
+  out.axis = value_axis(with_unit(tag, labelled.unit), {labelled.scores.begin(), labelled.scores.end()});
   for (size_t i = 0; i < labelled.scores.size(); ++i) {
     if (!std::isfinite(labelled.scores[i])) {
       ++out.infinite;
       continue;
     }
     const int positive = labelled.positive[i];
-    ++out.counts[positive][bin_of(out, labelled.scores[i])];
     ++out.totals[positive];
+    if (labelled.scores[i] < out.axis.least || labelled.scores[i] > out.axis.most)
+      ++out.beyond;
+    else
+      ++out.counts[positive][bin_of(out, labelled.scores[i])];
   }
   return out;
 }
@@ -108,64 +91,63 @@ double median_of(const LabelledScores& labelled, bool positive) {
   return quantile(scores, 0.5);
 }
 
-// The outline of a class, and the ground below it.
-void draw_class(Plot& plot, const Histogram& histogram, int positive, std::string_view colour) {
-  std::vector<Point> line, ground;
-  for (size_t bin = 0; bin < Histogram::kBins; ++bin)
-    for (const double x : {histogram.edge(bin), histogram.edge(bin + 1)}) {
-      line.push_back({x, 100 * histogram.share(positive, bin)});
-      ground.push_back({x, 0});
-    }
-  plot.band(ground, line, colour, kClassOpacity);
-  plot.line(line, colour, 1.5);
-}
-
 Figure class_figure(const std::string& name, const std::string& tag, const std::string& label,
                     const LabelledScores& labelled) {
   const Histogram histogram = histogram_of(tag, labelled);
-  double highest = 0;
-  for (size_t bin = 0; bin < Histogram::kBins; ++bin)
-    for (const int positive : {0, 1}) highest = std::max(highest, histogram.share(positive, bin));
-  Figure out;
-  out.name = name + "_label_classes";
-  out.title = tag + " by label";
   const ClassNames& names = labelled.names;
+  constexpr const char* of_class = "of the alleles of this class";
+  std::vector<ChartColumn> columns = {
+      {"From", "lower edge, which belongs to the interval"},
+      {"To", "upper edge"},
+      {.name = "Alleles: " + names.positive, .about = "number of alleles", .form = ChartColumn::count},
+      {"Share: " + names.positive, of_class},
+      {.name = "Alleles: " + names.negative, .about = "number of alleles", .form = ChartColumn::count},
+      {"Share: " + names.negative, of_class},
+      {.form = ChartColumn::hidden},  // both shares in per cent
+      {.form = ChartColumn::hidden}};
+  double highest = 0;
+  for (size_t bin = 0; bin < Histogram::kBins; ++bin) {
+    const double shares[] = {histogram.share(1, bin), histogram.share(0, bin)};
+    const double row[] = {histogram.edge(bin),
+                          histogram.edge(bin + 1),
+                          static_cast<double>(histogram.counts[1][bin]),
+                          shares[0],
+                          static_cast<double>(histogram.counts[0][bin]),
+                          shares[1],
+                          100 * shares[0],
+                          100 * shares[1]};
+    for (size_t c = 0; c < columns.size(); ++c) columns[c].numbers.push_back(row[c]);
+    highest = std::max({highest, row[6], row[7]});
+  }
   const std::string positives = class_text(histogram.totals[1], names.positive);
   const std::string negatives = class_text(histogram.totals[0], names.negative);
-  Axis y = round_axis("Share of the alleles of the class (%)", 0, 100 * highest);
-  Plot plot(out.title, 640, 340, histogram.axis, y);
-  plot.legend(std::vector<LegendEntry>{
-      {.name = positives, .colour = kPositive, .opacity = kClassOpacity, .edge = kPositive},
-      {.name = negatives, .colour = kNegative, .opacity = kClassOpacity, .edge = kNegative}});
-  draw_class(plot, histogram, 0, kNegative);
-  draw_class(plot, histogram, 1, kPositive);
-  out.svg = plot.picture();
-  out.caption = "Distribution of " + tag + " for " + positives + " and " + negatives + ", by the label " +
-                label + ": the share of a class in each of " + std::to_string(Histogram::kBins) +
-                " intervals of " + value_text(histogram.edge(1) - histogram.edge(0)) + ".";
-  if (histogram.infinite > 0)
-    out.caption += " " + plural(histogram.infinite, "infinite value") + " cannot be drawn.";
-  out.words = "The median is " + value_text(median_of(labelled, true)) + " for " + names.positive +
-              " alleles and " + value_text(median_of(labelled, false)) + " for " + names.negative + " ones.";
-  out.numbers.columns = {{"From", "lower edge, which belongs to the interval", true},
-                         {"To", "upper edge", true},
-                         {"Alleles: " + names.positive, "number of alleles", true},
-                         {"Share: " + names.positive, "of the alleles of this class", true},
-                         {"Alleles: " + names.negative, "number of alleles", true},
-                         {"Share: " + names.negative, "of the alleles of this class", true}};
-  std::vector<Point> lines[2];
-  for (size_t bin = 0; bin < Histogram::kBins; ++bin) {
-    out.numbers.rows.push_back({six_digits(histogram.edge(bin)), six_digits(histogram.edge(bin + 1)),
-                                std::to_string(histogram.counts[1][bin]), six_digits(histogram.share(1, bin)),
-                                std::to_string(histogram.counts[0][bin]),
-                                six_digits(histogram.share(0, bin))});
-    for (const int positive : {0, 1})
-      lines[positive].push_back(
-          {(histogram.edge(bin) + histogram.edge(bin + 1)) / 2, 100 * histogram.share(positive, bin)});
-  }
-  out.multiqc = line_graph(out.name, out.title, histogram.axis.label, y.label,
-                           {{names.positive, lines[1]}, {names.negative, lines[0]}}, 0);
-  return out;
+  const auto steps = [](const std::string& name, const std::string& legend, std::string_view colour,
+                        size_t column) {
+    return Series{.mark = Series::steps,
+                  .name = name,
+                  .legend = legend,
+                  .colour = colour,
+                  .value = column,
+                  .opacity = kClassOpacity,
+                  .edge = colour};
+  };
+  return figure_of({.name = name + "_label_classes",
+                    .title = tag + " by label",
+                    .width = 640,
+                    .height = 340,
+                    .x = histogram.axis,
+                    .y = round_axis("Share of the alleles of the class (%)", 0, highest),
+                    .columns = std::move(columns),
+                    .series = {steps(names.positive, positives, kPositive, 6),
+                               steps(names.negative, negatives, kNegative, 7)},
+                    .what = "Distribution of " + tag + " for " + positives + " and " + negatives +
+                            ", by the label " + label + ": the share of a class in each of " +
+                            std::to_string(Histogram::kBins) + " intervals of " +
+                            value_text(histogram.edge(1) - histogram.edge(0)) + ".",
+                    .facts = histogram.beyond_words(),
+                    .words = "The median is " + value_text(median_of(labelled, true)) + " for " +
+                             names.positive + " alleles and " + value_text(median_of(labelled, false)) +
+                             " for " + names.negative + " ones."});
 }
 
 // ---- Curves
@@ -180,16 +162,16 @@ struct Curves {
   uint64_t samples, seed;
 };
 
-// Points that the eye cannot tell apart on the paper are left out: those within a third of a pixel of the
-// last one, and those in the middle of a level or upright part.
+// Points that the eye cannot tell apart on the paper are left out: those closer than a third of a pixel to
+// the last one, and those in the middle of a level or upright part. Both axes reach from 0 to 1.
 class ThinLine {
  public:
-  explicit ThinLine(const Plot& plot) : plot_(plot) {}
   void add(Point point) {
     const bool level = points_.size() > 1 && straight(points_[points_.size() - 2], points_.back(), point);
     if (level)
       points_.back() = point;
-    else if (points_.empty() || far(points_.back(), point))
+    else if (points_.empty() ||
+             std::max(std::abs(points_.back().x - point.x), std::abs(points_.back().y - point.y)) > kLeast)
       points_.push_back(point);
     last_ = point;
   }
@@ -200,13 +182,10 @@ class ThinLine {
   }
 
  private:
+  static constexpr double kLeast = 0.0007;
   static bool straight(const Point& a, const Point& b, const Point& c) {
     return (a.x == b.x && b.x == c.x) || (a.y == b.y && b.y == c.y);
   }
-  bool far(const Point& a, const Point& b) const {
-    return std::abs(plot_.x(a.x) - plot_.x(b.x)) > 0.33 || std::abs(plot_.y(a.y) - plot_.y(b.y)) > 0.33;
-  }
-  const Plot& plot_;
   std::vector<Point> points_;
   Point last_;
 };
@@ -231,9 +210,9 @@ std::vector<std::string> area_lines(const Curves& curves, size_t area) {
 std::string band_text(const Curves& curves, const std::string& rate) {
   if (curves.samples == 0) return "";
   if (curves.intervals.samples == 0)
-    return " There is no band, because each of the " + plural(curves.samples, "bootstrap sample") +
+    return "There is no band, because each of the " + plural(curves.samples, "bootstrap sample") +
            " has one class alone.";
-  std::string out = " The band holds 95 % of " + plural(curves.intervals.samples, "bootstrap sample") +
+  std::string out = "The band holds 95 % of " + plural(curves.intervals.samples, "bootstrap sample") +
                     " at each " + rate + " (seed " + std::to_string(curves.seed) + ").";
   if (curves.intervals.joined)
     out += " In these samples neighbouring scores are joined to " + count_text(curves.intervals.groups) +
@@ -241,60 +220,71 @@ std::string band_text(const Curves& curves, const std::string& rate) {
   return out;
 }
 
-std::vector<Point> along(const Rates& rates) {
-  std::vector<Point> out;
-  for (size_t k = 0; k < kRates; ++k) out.push_back({rate_at(k), rates[k]});
-  return out;
+double threshold_of(const Curves& curves, size_t groups) {
+  return groups == 0 ? NAN : curves.groups.threshold(groups - 1);
 }
 
-std::vector<LegendEntry> curve_legend(const Curves& curves, const std::string& reference) {
-  std::vector<LegendEntry> out = {{curves.score, theme::kLine, LegendEntry::line}};
-  if (curves.intervals.samples > 0)
-    out.push_back({.name = "95 % of the samples", .colour = theme::kLine, .opacity = kBandOpacity});
-  out.push_back({reference, theme::kSoft, LegendEntry::dashes});
-  return out;
+std::string positives_of(const Curves& curves) {
+  return class_text(curves.metrics.positive, curves.names.positive);
+}
+std::string negatives_of(const Curves& curves) {
+  return class_text(curves.metrics.negative, curves.names.negative);
 }
 
-// Rows of a rate, the value on the line, the ends of its band, and the score that reaches the rate.
-// A curve at every rate. `threshold` says which threshold a row has.
-void add_curve(Table& table, const std::string& rate, const std::string& value, const std::string& threshold,
-               const Curves& curves, const Rates& values, const Rates& low, const Rates& high,
-               const std::vector<std::string>& thresholds) {
-  table.columns = {{rate, "", true},
-                   {value, "on the line", true},
-                   {"Low", "lower end of the band", true},
-                   {"High", "upper end of the band", true},
-                   {"Threshold", threshold, true}};
+// The numbers of a curve at each rate, with its band, and the score that reaches the rate.
+struct CurveNumbers {
+  Rates values, low, high;
+  std::vector<double> thresholds;
+  std::string about;  // which threshold a row has
+};
+
+// What both curves are alike in. `x` and `y` are the names of the rates without their classes.
+Chart curve_chart(const Curves& curves, const std::string& x, const std::string& y,
+                  const CurveNumbers& numbers, std::vector<Point> drawn, double chance_from,
+                  double chance_to) {
+  Chart out;
+  out.width = 520, out.height = 500;
+  std::vector<double> rates;
+  for (size_t k = 0; k < kRates; ++k) rates.push_back(rate_at(k));
+  const auto column = [&](const Rates& of, bool known) {
+    return known ? std::vector<double>(of.begin(), of.end()) : std::vector<double>(kRates, NAN);
+  };
   const bool band = curves.intervals.samples > 0;
-  for (size_t k = 0; k < kRates; ++k)
-    table.rows.push_back({six_digits(rate_at(k)), six_digits(values[k]), band ? six_digits(low[k]) : ".",
-                          band ? six_digits(high[k]) : ".", thresholds[k]});
+  out.columns = {{x, "", rates},
+                 {y, "on the line", column(numbers.values, true)},
+                 {"Low", "lower end of the band", column(numbers.low, band)},
+                 {"High", "upper end of the band", column(numbers.high, band)},
+                 {"Threshold", numbers.about, numbers.thresholds}};
+  out.series = {{.legend = curves.score, .colour = theme::kLine, .points = std::move(drawn)},
+                {.name = curves.score, .value = 1, .drawn = false}};
+  if (band)
+    out.series.push_back({.mark = Series::band,
+                          .legend = "95 % of the samples",
+                          .colour = theme::kLine,
+                          .value = 3,
+                          .low = 2,
+                          .opacity = kBandOpacity});
+  out.series.push_back({.legend = "chance",
+                        .colour = theme::kSoft,
+                        .points = {{0, chance_from}, {1, chance_to}},
+                        .size = 1,
+                        .dashed = true});
+  return out;
 }
 
-std::string threshold_text(const Curves& curves, size_t groups) {
-  return groups == 0 ? "." : six_digits(curves.groups.threshold(groups - 1));
+Axis rate_axis(const std::string& rate, const std::string& of) {
+  return {rate + " (" + of + ")", 0, 1, false, {}};
 }
 
 Figure roc_figure(const std::string& name, const std::string& tag, const Curves& curves,
                   std::vector<Point>& drawn) {
-  Figure out;
-  out.name = name + "_roc";
-  out.title = "ROC curve of " + tag;
-  const std::string positives = class_text(curves.metrics.positive, curves.names.positive),
-                    negatives = class_text(curves.metrics.negative, curves.names.negative);
-  Plot plot(out.title, 520, 500, {"False positive rate (share of " + negatives + ")", 0, 1, false, {}},
-            {"True positive rate (share of " + positives + ")", 0, 1, false, {}});
-  plot.legend(curve_legend(curves, "chance"));
-  if (curves.intervals.samples > 0)
-    plot.band(along(curves.intervals.roc_low), along(curves.intervals.roc_high), theme::kLine, kBandOpacity);
-  const std::vector<Point> chance = {{0, 0}, {1, 1}};
-  plot.line(chance, theme::kSoft, 1, true);
-
   const std::span<const uint32_t> counts = curves.groups.counts();
-  std::vector<std::string> thresholds(kRates);
+  CurveNumbers numbers{true_positive_rates(counts, curves.metrics), curves.intervals.roc_low,
+                       curves.intervals.roc_high, std::vector<double>(kRates),
+                       tag + " of the last threshold up to this rate"};
   uint64_t tp = 0, fp = 0;
   size_t k = 0;
-  ThinLine line(plot);
+  ThinLine line;
   line.add({0, 0});
   for (size_t g = 0; g < curves.groups.size(); ++g) {
     tp += counts[2 * g];
@@ -302,51 +292,35 @@ Figure roc_figure(const std::string& name, const std::string& tag, const Curves&
     const Point p = {static_cast<double>(fp) / static_cast<double>(curves.metrics.negative),
                      static_cast<double>(tp) / static_cast<double>(curves.metrics.positive)};
     line.add(p);
-    for (; k < kRates && p.x > rate_at(k); ++k) thresholds[k] = threshold_text(curves, g);
+    for (; k < kRates && p.x > rate_at(k); ++k) numbers.thresholds[k] = threshold_of(curves, g);
   }
-  for (; k < kRates; ++k) thresholds[k] = threshold_text(curves, curves.groups.size());
+  for (; k < kRates; ++k) numbers.thresholds[k] = threshold_of(curves, curves.groups.size());
   drawn = line.finish();
-  plot.line(drawn, theme::kLine, 2);
-  plot.corner_note(area_lines(curves, 0), Anchor::end);
-  out.svg = plot.picture();
-
-  const Rates rates = true_positive_rates(counts, curves.metrics);
-  out.caption = "Receiver operating characteristic of " + curves.score + " for the label " + curves.label +
-                ", over all thresholds: " + positives + " and " + negatives + ". " +
-                interval_text(curves, 0) + "." + band_text(curves, "false positive rate");
-  out.words = "At a false positive rate of 5 % the true positive rate is " + percent(rates[5]) +
-              ", at 10 % it is " + percent(rates[10]) + ".";
-  add_curve(out.numbers, "False positive rate", "True positive rate",
-            tag + " of the last threshold up to this rate", curves, rates, curves.intervals.roc_low,
-            curves.intervals.roc_high, thresholds);
-  out.multiqc = line_graph(out.name, out.title, "False positive rate", "True positive rate",
-                           {{curves.score, along(rates)}}, 1);
-  return out;
+  Chart out = curve_chart(curves, "False positive rate", "True positive rate", numbers, drawn, 0, 1);
+  out.name = name + "_roc";
+  out.title = "ROC curve of " + tag;
+  out.x = rate_axis("False positive rate", "share of " + negatives_of(curves));
+  out.y = rate_axis("True positive rate", "share of " + positives_of(curves));
+  out.corner = area_lines(curves, 0);
+  out.what = "Receiver operating characteristic of " + curves.score + " for the label " + curves.label +
+             ", over all thresholds: " + positives_of(curves) + " and " + negatives_of(curves) + ". " +
+             interval_text(curves, 0) + ".";
+  out.how = band_text(curves, "false positive rate");
+  out.words = "At a false positive rate of 5 % the true positive rate is " + percent(numbers.values[5]) +
+              ", at 10 % it is " + percent(numbers.values[10]) + ".";
+  return figure_of(out);
 }
 
 Figure precision_figure(const std::string& name, const std::string& tag, const Curves& curves) {
-  Figure out;
-  out.name = name + "_precision_recall";
-  out.title = "Precision and recall of " + tag;
-  const std::string positives = class_text(curves.metrics.positive, curves.names.positive),
-                    negatives = class_text(curves.metrics.negative, curves.names.negative);
   const double share = static_cast<double>(curves.metrics.positive) /
                        static_cast<double>(curves.metrics.positive + curves.metrics.negative);
-  Plot plot(
-      out.title, 520, 500, {"Recall (share of " + positives + ")", 0, 1, false, {}},
-      {"Precision (share of " + curves.names.positive + " alleles among those found)", 0, 1, false, {}});
-  plot.legend(curve_legend(curves, "share of " + curves.names.positive + " alleles, " + percent(share)));
-  if (curves.intervals.samples > 0)
-    plot.band(along(curves.intervals.precision_low), along(curves.intervals.precision_high), theme::kLine,
-              kBandOpacity);
-  const std::vector<Point> chance = {{0, share}, {1, share}};
-  plot.line(chance, theme::kSoft, 1, true);
-
   const std::span<const uint32_t> counts = curves.groups.counts();
-  std::vector<std::string> thresholds(kRates, ".");
+  CurveNumbers numbers{precisions(counts, curves.metrics), curves.intervals.precision_low,
+                       curves.intervals.precision_high, std::vector<double>(kRates, NAN),
+                       tag + " of the first threshold with this recall"};
   uint64_t tp = 0, found = 0;
   size_t k = 1;  // no threshold has recall 0
-  ThinLine line(plot);
+  ThinLine line;
   line.add({0, 1});
   for (size_t g = 0; g < curves.groups.size(); ++g) {
     tp += counts[2 * g];
@@ -354,25 +328,24 @@ Figure precision_figure(const std::string& name, const std::string& tag, const C
     const Point p = {static_cast<double>(tp) / static_cast<double>(curves.metrics.positive),
                      static_cast<double>(tp) / static_cast<double>(found)};
     line.add(p);
-    for (; k < kRates && p.x >= rate_at(k); ++k) thresholds[k] = threshold_text(curves, g + 1);
+    for (; k < kRates && p.x >= rate_at(k); ++k) numbers.thresholds[k] = threshold_of(curves, g + 1);
   }
-  const std::vector<Point> drawn = line.finish();
-  plot.line(drawn, theme::kLine, 2);
-  plot.corner_note(area_lines(curves, 2), Anchor::start);
-  out.svg = plot.picture();
-
-  const Rates rates = precisions(counts, curves.metrics);
-  out.caption = "Precision against recall of " + curves.score + " for the label " + curves.label +
-                ", over all thresholds: " + positives + " and " + negatives + ". " +
-                interval_text(curves, 1) + ", " + interval_text(curves, 2) + "." +
-                band_text(curves, "recall");
-  out.words = "At a recall of 50 % the precision is " + percent(rates[50]) + ", at 90 % it is " +
-              percent(rates[90]) + "; the share of " + curves.names.positive + " alleles is " +
+  Chart out = curve_chart(curves, "Recall", "Precision", numbers, line.finish(), share, share);
+  out.name = name + "_precision_recall";
+  out.title = "Precision and recall of " + tag;
+  out.x = rate_axis("Recall", "share of " + positives_of(curves));
+  out.y = rate_axis("Precision", "share of " + curves.names.positive + " alleles among those found");
+  out.series.back().legend = "share of " + curves.names.positive + " alleles, " + percent(share);
+  out.corner = area_lines(curves, 2);
+  out.corner_side = Anchor::start;
+  out.what = "Precision against recall of " + curves.score + " for the label " + curves.label +
+             ", over all thresholds: " + positives_of(curves) + " and " + negatives_of(curves) + ". " +
+             interval_text(curves, 1) + ", " + interval_text(curves, 2) + ".";
+  out.how = band_text(curves, "recall");
+  out.words = "At a recall of 50 % the precision is " + percent(numbers.values[50]) + ", at 90 % it is " +
+              percent(numbers.values[90]) + "; the share of " + curves.names.positive + " alleles is " +
               percent(share) + ".";
-  add_curve(out.numbers, "Recall", "Precision", tag + " of the first threshold with this recall", curves,
-            rates, curves.intervals.precision_low, curves.intervals.precision_high, thresholds);
-  out.multiqc = line_graph(out.name, out.title, "Recall", "Precision", {{curves.score, along(rates)}}, 1);
-  return out;
+  return figure_of(out);
 }
 
 // As +auroc lists them.

@@ -39,12 +39,6 @@ struct RocCurve {
   ClassNames names;
 };
 
-/// The numbers of a picture with lines as MultiQC reads them; `most` is the end of the upward axis, 0 for
-/// none.
-std::string line_graph(const std::string& id, const std::string& title, const std::string& x,
-                       const std::string& y,
-                       const std::vector<std::pair<std::string, std::vector<Point>>>& lines, double most);
-
 /// Adds three figures and a table of the areas, whose values are those of +auroc; with one class alone a
 /// paragraph that says so, and nothing is returned. `name` begins the names of the figures, `tag` is the
 /// score's.

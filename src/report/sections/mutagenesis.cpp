@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "src/base/numbers.hpp"
 #include "src/base/words.hpp"
@@ -18,7 +17,6 @@ namespace carbon {
 namespace {
 
 constexpr double kHeading = 20, kEffects = 60, kLogo = 68, kRow = 18, kMapMargins = 28, kGap = 10;  // pixels
-constexpr size_t kMostInMultiqc = 500;                                                              // bases
 
 // The mean change of each base of a piece; kNoValue where there is none.
 using MeanEffects = std::vector<double>;
@@ -239,40 +237,16 @@ std::string picture(const std::string& title, const Changes& changes, const std:
   return out.picture(rows.width, y + kHeatLegendHeight + 4, title);
 }
 
-Table numbers(const Changes& changes) {
-  const TablePiece& piece = changes.piece();
-  Table table;
-  table.title = "Changes of " + piece.place() + ", in nats" + thinned_words(piece.length());
-  table.columns = {{"Position", "", true}, {"Base"}, {"Mean", "of all changes of the base, in nats", true}};
-  for (const std::string& name : changes.names())
-    table.columns.push_back({name,
-                             changes.indels() && name != "del" ? "insertion after the base, in nats"
-                             : name == "del"                   ? "deletion of the base, in nats"
-                                                               : "change to this letter, in nats",
-                             true});
-  for (size_t i = 0; i < piece.length(); i += numbers_step(piece.length())) {
-    std::vector<std::string> row = {std::to_string(piece.first + static_cast<int64_t>(i)),
-                                    std::string(1, piece.letters[i]), six_digits(changes.means()[i])};
-    for (size_t k = 0; k < changes.names().size(); ++k)
-      row.push_back(changes.is_reference(i, k) ? "" : six_digits(changes.value(i, k)));
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
-
 std::string caption(const Changes& changes, bool genes, double limit) {
   const PieceRows rows = rows_of(changes.piece().length());
   const int64_t step = TrackLayout(rows.views[0], rows.width).step;
-  std::string text = count_text(changes.values()) +
-                     (changes.indels() ? " deletions and insertions" : " changes") + " of " +
-                     plural(changes.bases(), "base") + " in " + changes.piece().place() +
-                     ". Bars: the mean of the changes of a base, in nats; orange is below zero, blue above. ";
+  std::string text = "Bars: the mean of the changes of a base; orange is below zero, blue above. ";
   if (rows.letters)
     text +=
         "Letters: minus that mean, so that a base stands tall where changing it lowers the score; a pale "
         "letter below "
         "the line marks one where the changes raise it. ";
-  text += "Map: the score of each change, in nats; the colours end at \u00b1" + six_digits(limit) +
+  text += "Map: the score of each change; the colours end at \u00b1" + six_digits(limit) +
           ", within which 19 of 20 values lie.";
   if (changes.indels())
     text += " The row del is the deletion of the base, the others the insertion of a letter after it.";
@@ -297,35 +271,38 @@ std::string words(const Changes& changes) {
          changes.piece().letters[low] + ", " + value_text(means[low]) + " nats).";
 }
 
-std::string multiqc(const Figure& figure, const Changes& changes) {
-  const TablePiece& piece = changes.piece();
-  if (piece.length() > kMostInMultiqc) return {};
-  nlohmann::ordered_json rows;
-  for (size_t k = 0; k < changes.names().size(); ++k) {
-    nlohmann::ordered_json row = nlohmann::ordered_json::object();
-    for (size_t i = 0; i < piece.length(); ++i)
-      if (const double v = changes.value(i, k); std::isfinite(v))
-        row[std::to_string(piece.first + static_cast<int64_t>(i))] = v;
-    rows[changes.names()[k]] = row;
-  }
-  nlohmann::ordered_json out = multiqc_plot("heatmap", figure.name, figure.title, "Position", "Change");
-  out["data"] = rows;
-  return json_text(out);
+std::string about_row(const Changes& changes, const std::string& name) {
+  if (name == "del") return "deletion of the base, in nats";
+  return changes.indels() ? "insertion after the base, in nats" : "change to this letter, in nats";
 }
 
-Figure figure_of(const std::string& name, const Changes& changes, const std::vector<Gene>& genes) {
+Figure effects_figure(const std::string& name, const Changes& changes, const std::vector<Gene>& genes) {
+  const TablePiece& piece = changes.piece();
   const double limit = changes.limit();
-  Figure out;
-  out.name = name + "_effects";
-  out.title =
+  Chart chart = base_chart(piece, "Changes of ", ", in nats");
+  chart.name = name + "_effects";
+  chart.title =
       (changes.indels() ? "Every single-base deletion and insertion of " : "Every single-base change of ") +
-      changes.piece().place();
-  out.svg = picture(out.title, changes, genes, limit);
-  out.caption = caption(changes, !genes.empty(), limit);
-  out.words = words(changes);
-  out.numbers = numbers(changes);
-  out.multiqc = multiqc(out, changes);
-  return out;
+      piece.place();
+  chart.svg = picture(chart.title, changes, genes, limit);
+  ChartColumn means{"Mean", "of all changes of the base, in nats"};
+  for (const size_t i : numbered_bases(piece)) means.numbers.push_back(changes.means()[i]);
+  chart.columns.push_back(std::move(means));
+  for (size_t k = 0; k < changes.names().size(); ++k) {
+    ChartColumn column{changes.names()[k], about_row(changes, changes.names()[k])};
+    for (const size_t i : numbered_bases(piece)) {
+      column.empty.push_back(changes.is_reference(i, k));
+      column.numbers.push_back(changes.value(i, k));
+    }
+    add_row_of_map(chart, changes.names()[k], std::move(column), piece);
+  }
+  chart.y.label = "Change";
+  chart.what = count_text(changes.values()) + (changes.indels() ? " deletions and insertions" : " changes") +
+               " of " + plural(changes.bases(), "base") + " in " + piece.place() +
+               ": the score of each, in nats.";
+  chart.how = caption(changes, !genes.empty(), limit);
+  chart.words = words(changes);
+  return figure_of(chart);
 }
 
 }  // namespace
@@ -338,7 +315,7 @@ Section mutagenesis_section(const std::string& name, const std::string& path, co
       "the model finds the changed sequence less likely than the reference.");
   for (size_t p = 0; p < base.table.pieces.size(); ++p) {
     const Changes changes(base.table.pieces[p], base.table.indels);
-    base.section.parts.emplace_back(figure_of(base.piece_name(p), changes, base.genes[p]));
+    base.section.parts.emplace_back(effects_figure(base.piece_name(p), changes, base.genes[p]));
   }
   return std::move(base.section);
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "src/base/words.hpp"
 #include "src/report/drawing/plot.hpp"
@@ -15,7 +14,6 @@ namespace carbon {
 namespace {
 
 constexpr double kHeading = 20, kLogo = 150, kMap = 104, kGap = 8;  // heights in pixels
-constexpr size_t kMostInMultiqc = 500;                              // bases of a map
 
 // What the bases of a track say in sum.
 struct TrackSummary {
@@ -38,17 +36,6 @@ TrackSummary summary_of(const BaseTrack& track) {
   out.mean = sum / count;
   out.right = right / count;
   return out;
-}
-
-std::string plot_json(const char* type, const std::string& name, const std::string& title,
-                      const char* x_label, const char* y_label, const nlohmann::ordered_json& data) {
-  nlohmann::ordered_json out = multiqc_plot(type, name, title, x_label, y_label);
-  out["data"] = data;
-  return json_text(out);
-}
-
-std::string position_text(const TablePiece& piece, size_t i) {
-  return std::to_string(piece.first + static_cast<int64_t>(i));
 }
 
 std::string logo_svg(const std::string& title, const TablePiece& piece, const BaseTrack& track,
@@ -77,45 +64,10 @@ std::string logo_svg(const std::string& title, const TablePiece& piece, const Ba
   return out.picture(rows.width, y, title);
 }
 
-Table logo_numbers(const TablePiece& piece, const BaseTrack& track) {
-  Table table;
-  table.title = "Values of " + piece.place() + thinned_words(track.length());
-  table.columns = {{"Position", "", true},
-                   {"Base"},
-                   {"ln P", "natural logarithm of the probability of the base, in nats", true},
-                   {"Entropy", "of the four probabilities, in nats", true}};
-  for (const char letter : kLetterNames)
-    table.columns.push_back(
-        {std::string("P(") + letter + ")", "probability of the letter, scaled to a sum of one", true});
-  for (size_t i = 0; i < track.length(); i += numbers_step(track.length())) {
-    const bool value = has_value(track, i);
-    std::vector<std::string> row = {position_text(piece, i), std::string(1, track.sequence[i]),
-                                    six_digits(log_likelihood(track, i)),
-                                    six_digits(value ? letter_entropy(track, i) : kNoValue)};
-    for (int k = 0; k < 4; ++k) row.push_back(six_digits(value ? probability(track, i, k) : kNoValue));
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
-
-std::string logo_multiqc(const Figure& figure, const TablePiece& piece, const BaseTrack& track) {
-  nlohmann::ordered_json line = nlohmann::ordered_json::array();
-  for (const Point& mean : overview_means(track, overview_window(track))) {
-    const auto position = static_cast<double>(piece.first) + mean.x - 0.5;
-    line.push_back({static_cast<int64_t>(std::floor(position)), mean.y});
-  }
-  nlohmann::ordered_json data = nlohmann::ordered_json::object();
-  data[piece.place()] = std::move(line);
-  return plot_json("linegraph", figure.name, figure.title, "Position", "Mean ln P of the base (nats)", data);
-}
-
-std::string logo_caption(const TablePiece& piece, const BaseTrack& track, bool genes,
-                         const TrackSummary& sum) {
+std::string logo_caption(const BaseTrack& track, bool genes) {
   const PieceRows rows = rows_of(track.length());
   const TrackLayout place(rows.views[0], rows.width);
-  std::string text = plural(sum.values, "base") + " with values in " + piece.place() +
-                     ". The strip shows the mean of ln P of the actual bases, in nats, over windows of " +
-                     count_text(overview_window(track)) + " bases. ";
+  std::string text = "The strip shows these means. ";
   if (rows.letters)
     text +=
         "In each stack, the height of a letter is its probability. The actual base is in full colour and is "
@@ -153,34 +105,6 @@ std::string map_svg(const std::string& title, const BaseTrack& track, double lim
   return out.picture(rows.width, y + kHeatLegendHeight + 4, title);
 }
 
-Table map_numbers(const TablePiece& piece, const BaseTrack& track) {
-  Table table;
-  table.title = "Changes of " + piece.place() + ", in nats" + thinned_words(track.length());
-  table.columns = {{"Position", "", true}, {"Base"}};
-  for (const char letter : kLetterNames)
-    table.columns.push_back(
-        {std::string("to ") + letter, "ln P(alternative) \u2212 ln P(reference), in nats", true});
-  for (size_t i = 0; i < track.length(); i += numbers_step(track.length())) {
-    std::vector<std::string> row = {position_text(piece, i), std::string(1, track.sequence[i])};
-    for (int k = 0; k < 4; ++k) row.push_back(track.base[i] == k ? "" : six_digits(log_ratio(track, i, k)));
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
-
-std::string map_multiqc(const Figure& figure, const TablePiece& piece, const BaseTrack& track) {
-  if (track.length() > kMostInMultiqc) return {};
-  nlohmann::ordered_json rows;
-  for (int k = 0; k < 4; ++k) {
-    nlohmann::ordered_json row = nlohmann::ordered_json::object();
-    for (size_t i = 0; i < track.length(); ++i)
-      if (const double value = log_ratio(track, i, k); std::isfinite(value))
-        row[position_text(piece, i)] = value;
-    rows[std::string(1, kLetterNames[static_cast<size_t>(k)])] = row;
-  }
-  return plot_json("heatmap", figure.name, figure.title, "Position", "Alternative", rows);
-}
-
 // The lowest and the highest change of a track, for the sentence of a map.
 std::string extremes_words(const TablePiece& piece, const BaseTrack& track) {
   size_t low = 0, high = 0, less = 0, count = 0;
@@ -209,16 +133,37 @@ std::string extremes_words(const TablePiece& piece, const BaseTrack& track) {
 Figure logo_figure(const std::string& name, const TablePiece& piece, const BaseTrack& track,
                    const std::vector<Gene>& genes, bool viewer) {
   const TrackSummary sum = summary_of(track);
-  Figure out;
-  out.name = name + "_logo";
-  out.title = "Probabilities of the bases of " + piece.place();
-  out.svg = logo_svg(out.title, piece, track, genes);
-  out.caption = logo_caption(piece, track, !genes.empty(), sum);
-  out.words = "The mean of ln P is " + value_text(sum.mean) +
-              " nats, where guessing gives \u22121.386; the most likely " + "letter is the actual base at " +
-              value_text(100 * sum.right) + " % of " + plural(sum.values, "base") + ".";
-  out.numbers = logo_numbers(piece, track);
-  out.multiqc = logo_multiqc(out, piece, track);
+  Chart chart = base_chart(piece, "Values of ", "");
+  chart.name = name + "_logo";
+  chart.title = "Probabilities of the bases of " + piece.place();
+  chart.svg = logo_svg(chart.title, piece, track, genes);
+  chart.columns.push_back({"ln P", "natural logarithm of the probability of the base, in nats"});
+  chart.columns.push_back({"Entropy", "of the four probabilities, in nats"});
+  for (const char letter : kLetterNames)
+    chart.columns.push_back(
+        {std::string("P(") + letter + ")", "probability of the letter, scaled to a sum of one"});
+  for (const size_t i : numbered_bases(piece)) {
+    const bool value = has_value(track, i);
+    chart.columns[2].numbers.push_back(log_likelihood(track, i));
+    chart.columns[3].numbers.push_back(value ? letter_entropy(track, i) : kNoValue);
+    for (int k = 0; k < 4; ++k)
+      chart.columns[4 + static_cast<size_t>(k)].numbers.push_back(value ? probability(track, i, k)
+                                                                        : kNoValue);
+  }
+  chart.x.label = "Position";
+  chart.y = {"Mean ln P of the base (nats)", -2, 0, false, {}};
+  Series means{.name = piece.place(), .drawn = false};
+  for (const Point& mean : overview_means(track, overview_window(track)))
+    means.points.push_back({std::floor(static_cast<double>(piece.first) + mean.x - 0.5), mean.y});
+  chart.series = {std::move(means)};
+  chart.what = plural(sum.values, "base") + " with values in " + piece.place() +
+               ": the mean of ln P of the actual bases, in nats, over windows of " +
+               count_text(overview_window(track)) + " bases.";
+  chart.how = logo_caption(track, !genes.empty());
+  chart.words = "The mean of ln P is " + value_text(sum.mean) +
+                " nats, where guessing gives \u22121.386; the most likely letter is the actual base at " +
+                value_text(100 * sum.right) + " % of " + plural(sum.values, "base") + ".";
+  Figure out = figure_of(chart);
   if (viewer) out.viewer = viewer_data(piece.sequence, track, exon_marks(genes, piece), name + "_map");
   return out;
 }
@@ -227,19 +172,27 @@ Figure map_figure(const std::string& name, const TablePiece& piece, const BaseTr
   const PieceRows rows = rows_of(track.length());
   const int64_t step = TrackLayout(rows.views[0], rows.width).step;
   const double limit = heatmap_limit(track);
-  Figure out;
-  out.name = name + "_map";
-  out.title = "Every single-base change of " + piece.place();
-  out.svg = map_svg(out.title, track, limit);
-  out.caption =
-      "Colour is ln P(alternative) \u2212 ln P(reference), in nats, for the three changes of each of " +
-      plural(summary_of(track).values, "base") + "; 19 of 20 values lie between the ends of the colours. " +
-      (step > 1 ? "Columns are means of " + std::to_string(step) + " bases."
-                : std::string("Grey marks the reference."));
-  out.words = extremes_words(piece, track);
-  out.numbers = map_numbers(piece, track);
-  out.multiqc = map_multiqc(out, piece, track);
-  return out;
+  Chart chart = base_chart(piece, "Changes of ", ", in nats");
+  chart.name = name + "_map";
+  chart.title = "Every single-base change of " + piece.place();
+  chart.svg = map_svg(chart.title, track, limit);
+  for (int k = 0; k < 4; ++k) {
+    const std::string letter(1, kLetterNames[static_cast<size_t>(k)]);
+    ChartColumn column{"to " + letter, "ln P(alternative) \u2212 ln P(reference), in nats"};
+    for (const size_t i : numbered_bases(piece)) {
+      column.empty.push_back(track.base[i] == k);
+      column.numbers.push_back(track.base[i] == k ? kNoValue : log_ratio(track, i, k));
+    }
+    add_row_of_map(chart, letter, std::move(column), piece);
+  }
+  chart.y.label = "Alternative";
+  chart.what = "ln P(alternative) \u2212 ln P(reference), in nats, for the three changes of each of " +
+               plural(summary_of(track).values, "base") + ".";
+  chart.how = "It is shown as colour; 19 of 20 values lie between the ends of the colours. " +
+              (step > 1 ? "Columns are means of " + std::to_string(step) + " bases."
+                        : std::string("Grey marks the reference."));
+  chart.words = extremes_words(piece, track);
+  return figure_of(chart);
 }
 
 std::string summary_words(size_t pieces, const TrackSummary& all) {
@@ -283,6 +236,10 @@ Section probability_section(BaseSection base, const std::string& path, const Rep
     all.mean /= static_cast<double>(all.values);
     all.right /= static_cast<double>(all.values);
     base.section.paragraphs.insert(base.section.paragraphs.begin(), summary_words(pieces.size(), all));
+    base.section.statistics = {
+        {"bases", "Bases with values", static_cast<double>(all.values)},
+        {"mean_logp", "Mean ln P of the actual base (nats)", all.mean},
+        {"most_likely", "Bases whose most likely letter is the actual one (%)", 100 * all.right}};
   }
   note_without_letters(without_letters, path, options, base.section.paragraphs);
   return std::move(base.section);

@@ -175,36 +175,19 @@ std::vector<std::string> small_logos(const std::string& table, const std::vector
   return result;
 }
 
-// Of two rows of the table.
-bool VariantRanking::before(const Row& a, const Row& b) const {
-  return a.score != b.score ? layout_.tags[0].before(a.score, b.score) : a.number < b.number;
-}
-
 VariantRanking::VariantRanking(const VariantLayout& layout, const ReportOptions& options)
-    : layout_(layout), options_(options) {}
+    : layout_(layout), options_(options), rows_(options.top) {}
 
 void VariantRanking::add(const VariantRecord& record) {
-  const auto order = [this](const Row& a, const Row& b) { return before(a, b); };
-  for (size_t alt = 0; alt < record.alts.size(); ++alt) {
-    const float score = record.scores[0][alt];
-    const uint64_t number = alleles_++;
-    if (std::isnan(score)) continue;
-    ++scored_;
-    if (options_.top == 0) continue;
-    if (rows_.size() == options_.top) {
-      // A later allele of an equal score ranks behind.
-      if (!layout_.tags[0].before(score, rows_.front().score)) continue;
-      std::pop_heap(rows_.begin(), rows_.end(), order);
-      rows_.pop_back();
+  for (size_t alt = 0; alt < record.alts.size(); ++alt)
+    if (const float score = record.scores[0][alt]; !std::isnan(score)) {
+      const double rank = layout_.tags[0].high ? -score : score;
+      if (rows_.takes(rank)) rows_.add(rank, row(record, alt));
     }
-    rows_.push_back(row(record, alt));
-    rows_.back().number = number;
-    std::push_heap(rows_.begin(), rows_.end(), order);
-  }
 }
 
 VariantRanking::Row VariantRanking::row(const VariantRecord& record, size_t alt) const {
-  Row out{record.scores[0][alt], 0, record.contig, record.pos, {}};
+  Row out{{record.contig, record.pos - 1}, {}};
   out.texts = {cut_text(record.contig, kText), std::to_string(record.pos),    cut_text(record.id, kText),
                allele_text(record.ref),        allele_text(record.alts[alt]), std::string(record.types[alt])};
   if (!layout_.table) out.texts.push_back(cut_text(record.filter, kText));
@@ -237,26 +220,25 @@ std::vector<TableColumn> VariantRanking::columns() const {
 }
 
 Table VariantRanking::table() const {
-  std::vector<Row> rows = rows_;
-  std::sort(rows.begin(), rows.end(), [this](const Row& a, const Row& b) { return before(a, b); });
-  const std::string extreme = layout_.tags[0].extreme(),
-                    scores = layout_.tags[0].high ? "Highest scores: " : "Lowest scores: ";
+  std::vector<Row> rows = rows_.sorted();
+  const uint64_t scored = rows_.count();
+  const ScoreTag& tag = layout_.tags[0];
+  const std::string extreme = tag.extreme();
   Table out;
-  out.brief = scores + layout_.tags[0].name;
-  out.title =
-      scores +
-      (rows.size() < scored_
-           ? "the " + count_text(rows.size()) + " " + extreme + " of " + plural(scored_, "allele") +
-                 " with a score (--top shows more)"
-           : (scored_ == 1 ? "the only allele" : "all " + plural(scored_, "allele")) + " with a score") +
-      ", by " + layout_.tags[0].name + ", the " + extreme + " first";
+  out.brief = (tag.high ? "Highest scores: " : "Lowest scores: ") + tag.name;
+  out.title = (tag.high ? "Highest scores: " : "Lowest scores: ") +
+              (rows.size() < scored ? "the " + count_text(rows.size()) + " " + extreme + " of " +
+                                          plural(scored, "allele") + " with a score (--top shows more)"
+                                    : (scored == 1 ? "the only allele" : "all " + plural(scored, "allele")) +
+                                          " with a score") +
+              ", by " + tag.name + ", the " + extreme + " first";
   out.columns = columns();
   out.search = true;
   out.sorted = static_cast<int>(out.columns.size() - layout_.tags.size() - (options_.label.empty() ? 0 : 1));
   out.descending = layout_.tags[0].high;
   std::vector<BasePlace> places;
   for (Row& row : rows) {
-    places.push_back({std::move(row.contig), row.pos - 1});
+    places.push_back(std::move(row.place));
     out.rows.push_back(std::move(row.texts));
   }
   if (!options_.probabilities.empty()) out.pictures = small_logos(options_.probabilities, places, kFlank);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/report/drawing/document.hpp"
+#include "src/report/sections/lowest.hpp"
 #include "src/report/sources/options.hpp"
 #include "src/report/sources/variants.hpp"
 
@@ -38,21 +39,16 @@ class VariantRanking {
 
  private:
   struct Row {
-    float score;
-    uint64_t number;  // of the allele in the file
-    std::string contig;
-    int64_t pos;
+    BasePlace place;
     std::vector<std::string> texts;
   };
 
-  bool before(const Row& a, const Row& b) const;
   Row row(const VariantRecord& record, size_t alt) const;
   std::vector<TableColumn> columns() const;
 
   const VariantLayout& layout_;
   const ReportOptions& options_;
-  std::vector<Row> rows_;  // a heap with the last of the table on top
-  uint64_t alleles_ = 0, scored_ = 0;
+  Lowest<Row> rows_;  // by the score, or by minus it where high ones are damaging
 };
 
 }  // namespace carbon

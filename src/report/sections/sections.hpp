@@ -23,5 +23,9 @@ Section base_score_section(const std::string& name, const std::string& path, con
 Section scan_section(const std::string& name, const std::string& path, const ReportOptions& options);
 Section concordance_section(const std::string& name, const std::string& path, const ReportOptions& options);
 Section embedding_section(const std::string& name, const std::string& path, const ReportOptions& options);
+Section score_summary_section(const std::string& name, const std::string& path, const ReportOptions& options);
+Section gene_summary_section(const std::string& name, const std::string& path, const ReportOptions& options);
+Section separation_section(const std::string& name, const std::string& path, const ReportOptions& options);
+Section histogram_section(const std::string& name, const std::string& path, const ReportOptions& options);
 
 }  // namespace carbon

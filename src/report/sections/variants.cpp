@@ -5,15 +5,14 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "src/base/error.hpp"
+#include "src/report/drawing/chart.hpp"
+#include "src/report/drawing/cloud.hpp"
 #include "src/report/drawing/document.hpp"
-#include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/svg.hpp"
 #include "src/report/sections/comparison.hpp"
 #include "src/report/sections/distributions.hpp"
 #include "src/report/sections/gene_track.hpp"
@@ -76,36 +75,29 @@ std::string list_of(const std::map<std::string, uint64_t>& flags) {
   return out + (out.empty() || unflagged.empty() ? "" : ", ") + unflagged;
 }
 
-Figure draw_flags(const std::string& tag, const std::string& sample,
+Figure draw_flags(const std::string& name, const std::string& tag, const std::string& sample,
                   const std::vector<std::pair<std::string, uint64_t>>& flags) {
-  Figure out;
-  out.title = "Why scores are missing: " + tag;
-  uint64_t most = 0, all = 0;
-  std::vector<std::string> names;
-  for (const auto& [flag, count] : flags) names.push_back(flag), most = std::max(most, count), all += count;
-  Axis counts = round_axis("Alleles", 0, 1.1 * static_cast<double>(most));
-  Plot plot(out.title, 760, 84 + 30 * static_cast<double>(flags.size()), counts, category_axis("", names));
-  nlohmann::ordered_json data;
-  out.numbers.columns = {{"Flag"}, {"Alleles", "Alternative alleles with this flag", true}};
-  for (size_t i = 0; i < flags.size(); ++i) {
-    const auto& [flag, count] = flags[i];
-    const auto middle = static_cast<double>(i), value = static_cast<double>(count);
-    plot.bar(0, value, middle - 0.3, middle + 0.3, theme::kSeries[0]);
-    plot.note(value, middle, 6, 4, count_text(count), {.colour = theme::kInk, .anchor = Anchor::start});
-    out.numbers.rows.push_back({flag, std::to_string(count)});
-    data[flag] = count;
+  ChartColumn words{"Flag"}, counts{"Alleles", "Alternative alleles with this flag"};
+  counts.form = ChartColumn::count;
+  uint64_t all = 0;
+  for (const auto& [flag, count] : flags) {
+    words.texts.push_back(flag);
+    counts.numbers.push_back(static_cast<double>(count));
+    all += count;
   }
-  out.svg = plot.picture();
-  out.caption = "The alternative alleles with each flag of " + tag + ", " + count_text(all) +
-                " together. A flag says why an allele has no score.";
   const auto largest = std::max_element(flags.begin(), flags.end(),
                                         [](const auto& a, const auto& b) { return a.second < b.second; });
-  out.words =
-      "The most frequent flag is " + largest->first + " with " + plural(largest->second, "allele") + ".";
-  out.multiqc = json_text({{"plot_type", "bargraph"},
-                           {"pconfig", {{"title", "carbon: " + out.title}, {"ylab", "Alleles"}}},
-                           {"data", {{sample, data}}}});
-  return out;
+  return figure_of({.name = name,
+                    .title = "Why scores are missing: " + tag,
+                    .x = count_axis("Alleles", 1.1 * static_cast<double>(largest->second)),
+                    .y = category_axis("", words.texts),
+                    .columns = {words, counts},
+                    .series = {{.mark = Series::bars, .name = "alleles", .value = 1}},
+                    .what = "The alternative alleles with each flag of " + tag + ", " + count_text(all) +
+                            " together. A flag says why an allele has no score.",
+                    .words = "The most frequent flag is " + largest->first + " with " +
+                             plural(largest->second, "allele") + ".",
+                    .sample = sample});
 }
 
 Table explain(const std::string& tag, const std::vector<std::pair<std::string, uint64_t>>& flags) {
@@ -209,9 +201,7 @@ void VariantCounts::add_flag_figures(const std::string& name, const std::string&
   for (size_t f = 0; f < flags_.size(); ++f) {
     if (flags_[f].empty()) continue;
     const auto flags = in_order(flags_[f]);
-    Figure figure = draw_flags(layout_.flag_tags[f], sample, flags);
-    figure.name = name + parts[f] + "_reasons";
-    section.parts.emplace_back(std::move(figure));
+    section.parts.emplace_back(draw_flags(name + parts[f] + "_reasons", layout_.flag_tags[f], sample, flags));
     section.parts.emplace_back(explain(layout_.flag_tags[f], flags));
   }
 }
@@ -293,6 +283,7 @@ class VariantSection {
     if (!ranking_.empty()) out.parts.emplace_back(ranking_.table());
     genes_.finish(name_, path_, out);
     add_distributions(out);
+    add_statistics(out);
     counts_.add_flag_figures(name_, sample_, out);
     if (!options_.label.empty()) add_labels(out);
     if (both_ > 0) add_agreement(out);
@@ -324,11 +315,21 @@ class VariantSection {
         const float a = record.scores[0][alt], b = record.scores[1][alt];
         if (std::isnan(a) || std::isnan(b)) continue;
         agreement_.add(static_cast<double>(a), static_cast<double>(b),
-                       both_ < PairCloud::kMostDots ? allele_name(record, alt) : "");
+                       both_ < Cloud::kMostDots ? allele_name(record, alt) : "");
         ++both_;
       }
     }
     distributions_.finish();
+  }
+
+  // Of the first tag.
+  void add_statistics(Section& out) const {
+    out.statistics = {{"alleles", "Alternative alleles", static_cast<double>(counts_.alleles())}};
+    const std::vector<ScoreGroup>& all = distributions_.groups(0, Grouping::all);
+    if (all.empty() || all[0].scores.count == 0) return;
+    out.statistics.push_back(
+        {"scored", "Alleles with " + layout_.tags[0].name, static_cast<double>(all[0].scores.count)});
+    out.statistics.push_back({"median", "Median of " + layout_.tags[0].name, all[0].scores.quartiles[1]});
   }
 
   // With several tags their curves are drawn together, before those of each.
@@ -342,6 +343,9 @@ class VariantSection {
     if (curves.size() > 1)
       out.parts.insert(out.parts.begin() + static_cast<ptrdiff_t>(before),
                        roc_overlay(name_ + "_roc", options_.label, curves));
+    for (const RocCurve& curve : curves)
+      out.statistics.push_back(
+          {"auroc " + curve.name, "AUROC of " + curve.name + " for " + options_.label, curve.auroc});
     if (comparison_)
       for (RocCurve& curve : curves) comparison_->add(std::move(curve));
   }

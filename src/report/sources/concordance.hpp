@@ -11,7 +11,7 @@ namespace carbon {
 
 /// A field of a stratum, in the order of the file.
 struct ConcordanceField {
-  std::string_view key;
+  std::string_view key, name;  // as the file and as a table has it
   enum Kind { count, share, correlation, difference, distance } kind;
   bool labelled;  // only in files with a label
   std::string_view about;

@@ -21,38 +21,104 @@ constexpr size_t kBeginning = 1 << 16;  // enough of a file to know JSON by its 
   throw Error(
       "input_kind",
       (path == "-" ? "standard input" : path) + ": " + seen +
-          "; a report draws VCF and BCF with scores, the tables of vep -O t, score -O tsv, scan, embed and "
-          "+mutagenesis --matrix, embeddings in .npy and .safetensors, and the JSON of +concord");
+          "; a report draws VCF and BCF with scores, the tables of vep -O t, score, scan, embed, "
+          "+mutagenesis --matrix and +gene-summary, histograms of vep and scan, embeddings in .npy and "
+          ".safetensors, and the JSON of +concord and +auroc");
 }
 
-// The first line that does not begin with ##; "" if there is none. A line with a command can be long.
-std::string column_line(TextInput& input) {
-  std::string line;
-  while (input.line(line))
-    if (!line.starts_with("##")) return line;
-  return "";
+// A file of carbon that has another one with more to draw, or whose table is all that there is to see.
+[[noreturn]] void explain(const std::string& path, const std::string& what) {
+  throw Error("input_kind", (path == "-" ? "standard input" : path) + ": this is " + what);
 }
 
-bool has_key(std::string_view text, std::string_view key) {
-  return text.find("\"" + std::string(key) + "\"") != std::string_view::npos;
-}
+// How the line of columns of each kind begins, and of those that are not drawn, what they are.
+struct KnownColumns {
+  std::string_view begins;  // "$" at the end: the whole line
+  InputKind kind;
+  const char* not_drawn = nullptr;
+};
+constexpr KnownColumns kColumns[] = {
+    {"#CHROM\tPOS\tID\tREF\tALT\tQUAL", InputKind::variants},
+    {"#CHROM\tPOS\tID\tREF\tALT\trow", InputKind::variants,
+     "the table of rows of vep --embeddings; draw the VCF that the run has written"},
+    {"#CHROM\tPOS\tID\tREF\tALT\t", InputKind::variant_table},
+    {"#CHROM\tPOS\tREF\tA\tC\tG\tT$", InputKind::mutagenesis},
+    {"#CHROM\tPOS\tREF\tdel\tA\tC\tG\tT$", InputKind::mutagenesis},
+    {"#CHROM\tPOS\tREF\tALT\tCARBON_SCAN$", InputKind::scan},
+    {"#name\tpos\tbase\tlogp\tentropy\tA\tC\tG\tT$", InputKind::base_scores},
+    {"#name\te0\t", InputKind::embedding_table},
+    {"#name\tkmer\te0\t", InputKind::embedding_table},
+    {"#name\tstart\tend\tstrand\tn_scored\tsum_logp\tmean_logp\tperplexity$", InputKind::score_summary},
+    {"#contig\tstart\tend\tname\tstrand\tcount\tmissing\tmin\tmean\tmax$", InputKind::gene_summary},
+    {"#TRI\tALT\tBIN\tCOUNT$", InputKind::histogram},
+    {"#TAG\tTYPE\tBIN\tCOUNT$", InputKind::histogram},
+    {"#name\tfirst_row\trows", InputKind::embedding_array,
+     "the names of a matrix of embed; name the .npy or .safetensors beside it"},
+    {"#metric\tvalue\tlow\thigh", InputKind::separation,
+     "the table of +auroc; draw its --json, or the VCF with --label"},
+    {"#stratum\tpositive\tnegative", InputKind::separation,
+     "the table of +auroc --by; draw its --json, or the VCF with --label"},
+    {"#stratum\tmetric", InputKind::concordance, "the table of +concord; draw its --json"},
+    {"#threshold\tsensitivity", InputKind::separation,
+     "the table of +auroc --thresholds; draw the VCF with --label"},
+    {"#stratum\tthreshold", InputKind::separation,
+     "the table of +auroc --thresholds; draw the VCF with --label"},
+    {"#metric\tvalue", InputKind::separation,
+     "the table of +perturb, a few numbers, which a report does not draw"},
+    {"#name\toriginal_ll", InputKind::separation, "the details of +perturb, which a report does not draw"},
+    {"#depth\trows", InputKind::separation, "the table of +niah, which a report does not draw"},
+    {"#uid\tdepth", InputKind::separation, "the details of +niah, which a report does not draw"},
+    {"#measure\tprecision\trecall\tf1", InputKind::separation,
+     "the table of +genes, a few numbers, which a report does not draw"},
+    {"#group\trows", InputKind::separation, "the table of +recovery, which a report does not draw"},
+    {"#name\tgroup\taccuracy", InputKind::separation,
+     "the details of +recovery, which a report does not draw"}};
 
 InputKind json_kind(const std::string& path, std::string_view text) {
-  if (has_key(text, "strata") || has_key(text, "pearson")) return InputKind::concordance;
+  const auto has = [&](std::string_view key) {
+    return text.find("\"" + std::string(key) + "\"") != std::string_view::npos;
+  };
+  if (has("metrics") && has("counts")) return InputKind::separation;
+  if (has("strata") || has("pearson")) return InputKind::concordance;
+  if (has("regions") && has("tag")) explain(path, "the JSON of +gene-summary; draw its table");
+  if (has("measures") && has("truth"))
+    explain(path, "the JSON of +genes, a few numbers, which a report does not draw");
   refuse(path, "this JSON is of none of the known commands");
+}
+
+// "vep" of ##carbon_vepCommand=...; "" for a line that names no command of carbon.
+std::string_view command_named(std::string_view line) {
+  constexpr std::string_view start = "##carbon_";
+  if (!line.starts_with(start)) return "";
+  line = line.substr(start.size(), line.find('=') - start.size());
+  return line.ends_with("Command") ? line.substr(0, line.size() - 7) : "";
+}
+
+// The kind by the first line that does not begin with ##. A line with a command can be long.
+InputKind kind_by_lines(const std::string& path, TextInput& input) {
+  std::string line, command;
+  while (input.line(line) && line.starts_with("##")) {
+    if (const std::string_view named = command_named(line); !named.empty()) command = named;
+    if (line.starts_with("##gff-version")) explain(path, "GFF3; genes are drawn beside scores, by --genes");
+    line.clear();
+  }
+  try {
+    return table_kind(path, line);
+  } catch (const Error&) {
+    if (command.empty()) throw;
+  }
+  explain(path, "a file of carbon " + command + " that a report does not draw");
 }
 
 }  // namespace
 
 InputKind table_kind(const std::string& path, std::string_view columns) {
-  if (columns.starts_with("#CHROM\tPOS\tID\tREF\tALT\tQUAL")) return InputKind::variants;
-  if (columns.starts_with("#CHROM\tPOS\tID\tREF\tALT\t")) return InputKind::variant_table;
-  if (columns == "#CHROM\tPOS\tREF\tA\tC\tG\tT" || columns == "#CHROM\tPOS\tREF\tdel\tA\tC\tG\tT")
-    return InputKind::mutagenesis;
-  if (columns == "#CHROM\tPOS\tREF\tALT\tCARBON_SCAN") return InputKind::scan;
-  if (columns == "#name\tpos\tbase\tlogp\tentropy\tA\tC\tG\tT") return InputKind::base_scores;
-  if (columns.starts_with("#name\te0\t") || columns.starts_with("#name\tkmer\te0\t"))
-    return InputKind::embedding_table;
+  for (const KnownColumns& known : kColumns)
+    if (known.begins.ends_with('$') ? columns == known.begins.substr(0, known.begins.size() - 1)
+                                    : columns.starts_with(known.begins)) {
+      if (known.not_drawn) explain(path, known.not_drawn);
+      return known.kind;
+    }
   refuse(path, columns.empty() ? "its beginning has no line of columns"
                                : "its columns '" + printable(columns.substr(0, 60)) +
                                      "' are of none of the known commands");
@@ -72,7 +138,8 @@ InputKind input_kind(const std::string& path) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && text[first] == '{') return json_kind(path, text);
   if (text.starts_with("##fileformat=VCF")) return InputKind::variants;
-  return table_kind(path, column_line(input));
+  if (text[0] == '>') explain(path, "FASTA; draw the scores that score, scan or embed write of it");
+  return kind_by_lines(path, input);
 }
 
 std::string file_name(const std::string& path) {

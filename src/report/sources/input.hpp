@@ -27,7 +27,11 @@ enum class InputKind {
   scan,             // the table of scan
   concordance,      // the JSON of +concord
   embedding_table,  // embed -O tsv
-  embedding_array   // embed -O npy or safetensors, with its .names.tsv
+  embedding_array,  // embed -O npy or safetensors, with its .names.tsv
+  score_summary,    // the table of score, a line a sequence
+  gene_summary,     // the table of +gene-summary
+  separation,       // the JSON of +auroc
+  histogram         // --histogram of vep and of scan
 };
 
 /// Throws Error, which says what a report can draw, for any other file.

@@ -444,11 +444,22 @@ std::string allele_name(const VariantRecord& record, size_t alt) {
          ">" + cut(record.alts[alt]);
 }
 
+namespace {
+
+// Named alleles are counted with those that spell the same change.
+std::string_view type_of_allele(const std::string& ref, const std::string& alt) {
+  if (alt.starts_with("<DEL")) return "DEL";
+  if (alt.starts_with("<INS") || alt.starts_with("<DUP")) return "INS";
+  return allele_type(ref, alt);
+}
+
+}  // namespace
+
 bool VariantSource::next(VariantRecord& record) {
   if (!read(record)) return false;
   record.types.clear();
   const std::string ref = upper(record.ref);
-  for (const std::string& alt : record.alts) record.types.emplace_back(allele_type(ref, upper(alt)));
+  for (const std::string& alt : record.alts) record.types.emplace_back(type_of_allele(ref, upper(alt)));
   return true;
 }
 

@@ -1,0 +1,352 @@
+// The sections of what commands write of many scores in sum: the table of carbon score, that of
+// +gene-summary, the JSON of +auroc, and histograms of scan and vep.
+#include "src/report/sources/summaries.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/report/drawing/chart.hpp"
+#include "src/report/sections/distributions.hpp"
+#include "src/report/sections/lowest.hpp"
+#include "src/report/sections/sections.hpp"
+#include "src/report/sources/input.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr size_t kText = 60, kLabel = 28;  // letters of a name in a table, and beside a row
+constexpr size_t kMostDrawn = 30;          // regions, strata or chromosomes in a figure
+
+Section begin_section(const std::string& name, const std::string& path, const std::string& what,
+                      const std::vector<std::string>& header) {
+  Section out;
+  out.name = name;
+  out.title = file_name(path) + ": " + what;
+  out.provenance = variant_provenance(path, header);
+  out.models = model_sentences(header);
+  return out;
+}
+
+using TextRow = std::vector<std::string>;
+
+TextRow texts_of(const SummaryLine& line) {
+  TextRow out;
+  for (const std::string_view text : line.texts) out.push_back(cut_text(text, kText));
+  return out;
+}
+
+// The rows with the lowest values, as the file has them.
+Table lowest_table(const Lowest<TextRow>& rows, const std::string& item, const std::string& by,
+                   std::vector<TableColumn> columns, size_t sorted) {
+  Table out;
+  out.rows = rows.sorted();
+  out.brief = "Lowest " + by;
+  out.title = out.brief + ": " +
+              (out.rows.size() < rows.count() ? "the " + count_text(out.rows.size()) + " lowest of "
+                                              : std::string("all of ")) +
+              plural(rows.count(), item) + ", the lowest first" +
+              (out.rows.size() < rows.count() ? " (--top shows more)" : "");
+  out.columns = std::move(columns);
+  out.search = out.rows.size() > 10;
+  out.sorted = static_cast<int>(sorted);
+  return out;
+}
+
+Figure histogram_of(const ScoreFigure& about, std::vector<float>& values) {
+  ScoreGroup all{"", values.size(), ScoreSummary(values), {}};
+  const ScoreBins bins = bins_for(values, all.scores);
+  for (const float value : values) all.bins.add(bins, value);
+  return score_histogram(about, all, bins);
+}
+
+// ---- Histograms
+
+// Bins of a hundredth as bins of a picture. Quartiles are known to a hundredth.
+ScoreGroup group_of(const HistogramFileCounts::Group& from, const ScoreBins& bins) {
+  ScoreGroup out{from.name, 0, {}, {}};
+  out.bins.counts.resize(bins.size());
+  double sum = 0;
+  for (const auto& [bin, count] : from.bins) {
+    const double middle = (static_cast<double>(bin) + 0.5) / 100;
+    out.bins.counts[static_cast<size_t>(
+        std::clamp<int64_t>(bins.find(middle), 0, static_cast<int64_t>(bins.size()) - 1))] += count;
+    out.alleles += count;
+    sum += middle * static_cast<double>(count);
+  }
+  out.scores.count = out.alleles;
+  if (out.alleles == 0) return out;
+  out.scores.mean = sum / static_cast<double>(out.alleles);
+  out.scores.least = static_cast<double>(from.bins.begin()->first) / 100;
+  out.scores.most = static_cast<double>(from.bins.rbegin()->first + 1) / 100;
+  uint64_t before = 0;
+  size_t quartile = 0;
+  for (const auto& [bin, count] : from.bins) {
+    before += count;
+    for (; quartile < 3 && 4 * before >= (quartile + 1) * out.alleles; ++quartile)
+      out.scores.quartiles[quartile] = (static_cast<double>(bin) + 0.5) / 100;
+  }
+  return out;
+}
+
+void add_histogram(const ScoreFigure& about, const std::string& by, const HistogramFileCounts::Tag& tag,
+                   Section& section) {
+  HistogramFileCounts::Group all{"all", {}};
+  for (const auto& group : tag.groups)
+    for (const auto& [bin, count] : group.bins) all.bins[bin] += count;
+  const double least = static_cast<double>(all.bins.begin()->first) / 100,
+               most = static_cast<double>(all.bins.rbegin()->first + 1) / 100;
+  const ScoreBins bins(least, std::max(most, least + 0.6));  // no bin is narrower than a hundredth
+  const std::vector<ScoreGroup> one = {group_of(all, bins)};
+  std::vector<ScoreGroup> groups;
+  for (const auto& group : tag.groups) groups.push_back(group_of(group, bins));
+  ScoreFigure whole = about, rows = about;
+  whole.name += "_scores";
+  rows.name += "_by_" + by;
+  section.parts.emplace_back(score_histogram(whole, one[0], bins));
+  if (groups.size() > 1 && groups.size() <= kMostDrawn)
+    section.parts.emplace_back(score_rows(rows, by, groups, bins));
+  section.parts.emplace_back(score_table(about.tag, {{"", &one}, {by, &groups}}));
+}
+
+// ---- +auroc
+
+Chart part_chart(const std::string& name, const Separation& data, const std::string& what,
+                 const std::vector<SeparationPart>& parts) {
+  Chart out;
+  out.name = name;
+  out.title = "AUROC of " + data.score + " by " + what;
+  out.columns = {{what},
+                 {.name = "Positive", .form = ChartColumn::count},
+                 {.name = "Negative", .form = ChartColumn::count},
+                 {"AUROC"},
+                 {"AUROC low", "lower end of the interval"},
+                 {"AUROC high", "upper end of the interval"},
+                 {"AUPRC"},
+                 {"Average precision"}};
+  std::vector<std::string> labels;
+  double least = 0.5;
+  for (const SeparationPart& part : parts) {
+    const SeparationMetric& auroc = part.metrics[0];
+    out.columns[0].texts.push_back(cut_text(part.name, kText));
+    const double row[] = {static_cast<double>(part.positive),
+                          static_cast<double>(part.negative),
+                          auroc.value,
+                          auroc.low,
+                          auroc.high,
+                          part.metrics[1].value,
+                          part.metrics[2].value};
+    for (size_t c = 0; c < std::size(row); ++c) out.columns[1 + c].numbers.push_back(row[c]);
+    labels.push_back(cut_text(part.name, kLabel) + " (" + count_text(part.positive) + " / " +
+                     count_text(part.negative) + ")");
+    for (const double value : {auroc.value, auroc.low})
+      if (value < least) least = 0;
+  }
+  out.x = {"AUROC", least, 1, false, {}};
+  out.y = category_axis("", labels);
+  out.series = {{.mark = Series::dots, .name = "AUROC", .colour = theme::kLine, .value = 3, .size = 4},
+                {.mark = Series::range, .colour = theme::kLine, .value = 5, .low = 4}};
+  out.what = "Area under the ROC curve of " + data.score + " for the label " + data.label +
+             (data.negated ? ", where low scores speak for it" : "") + ", by " + what + ".";
+  out.how = "Beside each name stand the numbers of positive and negative alleles; lines are intervals.";
+  return out;
+}
+
+void add_parts(const std::string& name, const Separation& data, const std::string& what,
+               const std::vector<SeparationPart>& parts, Section& section) {
+  std::vector<SeparationPart> known;
+  for (const SeparationPart& part : parts)
+    if (!std::isnan(part.metrics[0].value) && known.size() < kMostDrawn) known.push_back(part);
+  if (known.size() < 2) return;
+  Chart chart = part_chart(name, data, what, known);
+  const auto [low, high] = std::minmax_element(known.begin(), known.end(), [](const auto& a, const auto& b) {
+    return a.metrics[0].value < b.metrics[0].value;
+  });
+  chart.words = "The lowest is " + value_text(low->metrics[0].value) + ", of " + low->name +
+                "; the highest is " + value_text(high->metrics[0].value) + ", of " + high->name + ".";
+  if (known.size() < parts.size())
+    chart.facts = count_text(parts.size() - known.size()) + " of " + count_text(parts.size()) +
+                  " are not drawn: those with one class alone, and those after the first " +
+                  std::to_string(kMostDrawn) + ".";
+  section.parts.emplace_back(figure_of(chart));
+}
+
+Table metric_table(const Separation& data) {
+  Table out;
+  out.title = "How well " + data.score + " separates the label " + data.label;
+  out.columns = {{"Measure"},
+                 {"Value", "", true},
+                 {"Low", "lower end of the bootstrap interval", true},
+                 {"High", "upper end of the bootstrap interval", true}};
+  const auto words = [](std::string_view key) -> std::string {
+    constexpr std::pair<std::string_view, const char*> names[] = {
+        {"auroc", "AUROC"},
+        {"auprc", "AUPRC (trapezoidal)"},
+        {"average_precision", "Average precision"},
+        {"auroc_by_chrom", "AUROC, mean of chromosomes"},
+        {"auprc_by_chrom", "AUPRC, mean of chromosomes"},
+        {"average_precision_by_chrom", "Average precision, mean of chromosomes"},
+        {"spearman", "Spearman rank correlation"},
+        {"alleles", "Alleles"},
+        {"used", "Alleles with score and label"},
+        {"positive", "Positive alleles"},
+        {"negative", "Negative alleles"},
+        {"missing_score", "Alleles without score"},
+        {"missing_label", "Alleles without label"},
+        {"other_label", "Alleles with a label of neither class"}};
+    for (const auto& [name, text] : names)
+      if (name == key) return text;
+    return std::string(key);
+  };
+  for (const auto& [key, metric] : data.metrics)
+    out.rows.push_back(
+        {words(key), six_digits(metric.value), six_digits(metric.low), six_digits(metric.high)});
+  for (const auto& [key, count] : data.counts)
+    out.rows.push_back({words(key), std::to_string(count), ".", "."});
+  return out;
+}
+
+}  // namespace
+
+Section score_summary_section(const std::string& name, const std::string& path,
+                              const ReportOptions& options) {
+  std::vector<float> means;
+  Lowest<TextRow> lowest(options.top);
+  double bases = 0, sum = 0;
+  uint64_t without = 0;
+  const std::vector<std::string> header = read_summary(path, 8, {4, 5, 6}, [&](const SummaryLine& line) {
+    const double mean = line.numbers[2];
+    if (std::isnan(mean) || std::isnan(line.numbers[1]) || line.numbers[0] == 0) {
+      ++without;
+      return;
+    }
+    bases += line.numbers[0];
+    sum += line.numbers[1];
+    means.push_back(static_cast<float>(mean));
+    if (lowest.takes(mean)) lowest.add(mean, texts_of(line));
+  });
+  Section out = begin_section(name, path, "scores of sequences", header);
+  std::string words = plural(means.size(), "sequence") + (means.size() == 1 ? " has" : " have") + " a score";
+  if (without > 0) words += "; " + count_text(without) + (without == 1 ? " has none" : " have none");
+  if (means.empty()) {
+    out.paragraphs.push_back(words + ".");
+    return out;
+  }
+  const double mean = sum / bases;
+  out.paragraphs.push_back(words + ". " + count_text(static_cast<uint64_t>(bases)) +
+                           " bases are scored, with a mean log-likelihood of " + value_text(mean) +
+                           " nats, a perplexity of " + value_text(std::exp(-mean)) + ".");
+  out.statistics = {{"bases", "Scored bases", bases},
+                    {"mean_logp", "Mean log-likelihood of a base (nats)", mean},
+                    {"perplexity", "Perplexity of a base", std::exp(-mean)}};
+  out.parts.emplace_back(
+      histogram_of({name + "_scores", file_name(path), {"mean_logp", "nats per base"}, "sequence"}, means));
+  out.parts.emplace_back(lowest_table(lowest, "sequence", "mean_logp",
+                                      {{"Name"},
+                                       {"Start", "of the scored part, from 0", true},
+                                       {"End", "", true},
+                                       {"Strand"},
+                                       {"Scored bases", "", true},
+                                       {"sum_logp", "sum of ln P of the bases, in nats", true},
+                                       {"mean_logp", "mean of ln P of the bases, in nats", true},
+                                       {"Perplexity", "", true}},
+                                      6));
+  return out;
+}
+
+Section gene_summary_section(const std::string& name, const std::string& path, const ReportOptions& options) {
+  struct Region {
+    std::string label;
+    double least, mean, most;
+  };
+  std::vector<float> minima;
+  Lowest<TextRow> table(options.top);
+  Lowest<Region> drawn(kMostDrawn);
+  uint64_t without = 0;
+  const std::vector<std::string> header = read_summary(path, 10, {5, 7, 8, 9}, [&](const SummaryLine& line) {
+    const double least = line.numbers[1];
+    if (std::isnan(least) || std::isnan(line.numbers[2]) || std::isnan(line.numbers[3])) {
+      ++without;
+      return;
+    }
+    minima.push_back(static_cast<float>(least));
+    if (table.takes(least)) table.add(least, texts_of(line));
+    if (drawn.takes(least))
+      drawn.add(least, {cut_text(line.texts[3], kLabel) + ", n = " + std::string(line.texts[5]), least,
+                        line.numbers[2], line.numbers[3]});
+  });
+  Section out = begin_section(name, path, "scores by region", header);
+  out.paragraphs.push_back(plural(minima.size(), "region") + (minima.size() == 1 ? " has" : " have") +
+                           " alleles with a score" +
+                           (without > 0 ? "; " + count_text(without) + " without are left out." : "."));
+  if (minima.empty()) return out;
+  Chart chart;
+  chart.name = name + "_lowest";
+  chart.title = "Regions with the lowest minimum";
+  chart.columns = {{"Region"}, {"Minimum"}, {"Mean"}, {"Maximum"}};
+  std::vector<double> ends = {0};
+  for (const Region& one : drawn.sorted()) {
+    chart.columns[0].texts.push_back(one.label);
+    const double row[] = {one.least, one.mean, one.most};
+    for (size_t c = 0; c < 3; ++c) chart.columns[1 + c].numbers.push_back(row[c]), ends.push_back(row[c]);
+  }
+  chart.x = round_axis("Score", *std::min_element(ends.begin(), ends.end()),
+                       *std::max_element(ends.begin(), ends.end()));
+  chart.y = category_axis("", chart.columns[0].texts);
+  chart.series = {
+      {.mark = Series::dots, .name = "mean", .colour = theme::kLine, .value = 2, .size = 4},
+      {.mark = Series::range, .legend = "minimum to maximum", .colour = theme::kLine, .value = 3, .low = 1}};
+  chart.what = "Mean score of the alleles in each of the " + plural(chart.columns[0].size(), "region") +
+               " with the lowest minimum; n is the number of alleles with a score.";
+  chart.how = "Lines reach from the minimum to the maximum.";
+  chart.words = "The lowest score is " + value_text(ends[1]) + ".";
+  out.statistics = {{"regions", "Regions with scores", static_cast<double>(minima.size())},
+                    {"minimum", "Lowest score", ends[1]}};
+  out.parts.emplace_back(figure_of(chart));
+  out.parts.emplace_back(
+      histogram_of({name + "_minima", file_name(path), {"minimum", ""}, "region"}, minima));
+  out.parts.emplace_back(lowest_table(table, "region", "minimum",
+                                      {{"Contig"},
+                                       {"Start", "from 0", true},
+                                       {"End", "", true},
+                                       {"Name"},
+                                       {"Strand"},
+                                       {"Alleles", "with a score", true},
+                                       {"Missing", "alleles without a score", true},
+                                       {"Minimum", "", true},
+                                       {"Mean", "", true},
+                                       {"Maximum", "", true}},
+                                      7));
+  return out;
+}
+
+Section separation_section(const std::string& name, const std::string& path, const ReportOptions&) {
+  const Separation data = read_separation(path);
+  Section out = begin_section(name, path, "how well " + data.score + " separates " + data.label, {});
+  add_parts(name + "_strata", data, data.by, data.strata, out);
+  add_parts(name + "_chromosomes", data, "chromosome", data.chromosomes, out);
+  out.parts.emplace_back(metric_table(data));
+  for (const auto& [key, metric] : data.metrics)
+    if (!std::isnan(metric.value)) out.statistics.push_back({key, key + " of " + data.score, metric.value});
+  out.provenance.insert(
+      out.provenance.end(),
+      {{"Score", data.score},
+       {"Label", data.label + (data.negated ? ", judged by minus the score" : "")},
+       {"Bootstrap", count_text(data.bootstrap) + " samples, seed " + std::to_string(data.seed) +
+                         ", confidence " + value_text(data.confidence)}});
+  return out;
+}
+
+Section histogram_section(const std::string& name, const std::string& path, const ReportOptions&) {
+  const HistogramFileCounts data = read_histogram(path);
+  Section out = begin_section(name, path, "histogram of scores", data.header);
+  std::vector<std::string> tags;
+  for (const auto& tag : data.tags) tags.push_back(tag.name);
+  const std::vector<std::string> parts = figure_parts(tags);
+  for (size_t t = 0; t < tags.size(); ++t)
+    add_histogram({name + parts[t], file_name(path), {cut_text(tags[t], kText), "nats"}},
+                  tags[t] == "CARBON_SCAN" ? "substitution" : "type", data.tags[t], out);
+  if (tags.empty()) out.paragraphs.push_back("The histogram counts no allele.");
+  return out;
+}
+
+}  // namespace carbon

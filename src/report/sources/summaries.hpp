@@ -1,0 +1,67 @@
+// What commands write of many scores in sum: the table of carbon score, a line a sequence; that of
+// +gene-summary, a line a region; the JSON of +auroc; and histograms of scan and vep.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace carbon {
+
+/// A line of such a table: its texts, and the numbers of the columns that were asked for; NaN for a point.
+struct SummaryLine {
+  std::vector<std::string_view> texts;
+  std::vector<double> numbers;
+};
+
+/// Calls `use` with each line, whose columns `numbers` are a count, and numbers or a point. Returns the
+/// header lines of carbon. Throws Error, which names the line, for other texts and for another number of
+/// columns.
+std::vector<std::string> read_summary(const std::string& path, size_t columns,
+                                      const std::vector<size_t>& numbers,
+                                      const std::function<void(const SummaryLine&)>& use);
+
+/// A metric with the ends of its interval; NaN where the file has null.
+struct SeparationMetric {
+  double value, low, high;
+};
+/// A chromosome or a stratum: AUROC, AUPRC and average precision.
+struct SeparationPart {
+  std::string name;
+  uint64_t positive = 0, negative = 0;
+  std::vector<SeparationMetric> metrics;
+};
+struct Separation {
+  std::string score, label, by;  // by: what makes the strata, "" without
+  bool negated = false;
+  uint64_t bootstrap = 0, seed = 0;
+  double confidence = 0;
+  std::vector<std::pair<std::string, SeparationMetric>> metrics;
+  std::vector<std::pair<std::string, uint64_t>> counts;
+  std::vector<SeparationPart> strata, chromosomes;
+};
+/// The JSON of +auroc. Throws Error, which names the member.
+Separation read_separation(const std::string& path);
+
+/// Counts of the bins of a hundredth, by the name of a score and of a group of alleles, both in the order of
+/// the file.
+struct HistogramFileCounts {
+  struct Group {
+    std::string name;
+    std::map<int64_t, uint64_t> bins;
+  };
+  struct Tag {
+    std::string name;
+    std::vector<Group> groups;
+  };
+  std::vector<Tag> tags;
+  std::vector<std::string> header;
+};
+/// A histogram of vep, by type, or of scan, by substitution. Throws Error.
+HistogramFileCounts read_histogram(const std::string& path);
+
+}  // namespace carbon
