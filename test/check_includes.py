@@ -1,8 +1,9 @@
-"""Do the includes of src, kernels, tokenizer and plugins go downwards only? `make lint` and test/run.sh run it.
+"""Do the includes of src, kernels, tokenizer and plugins go downwards only, and has every type of a header a name of its own?
+`make lint` and test/run.sh run it.
 
     test/check_includes.py [FOLDER OF THE SOURCES]
 
-A line for each include that does not, then how many files were checked. Exit status 1 if there was any.
+A line for each include that does not and each name that is taken, then how many files were checked. Exit status 1 if there was any.
 """
 
 import os
@@ -54,6 +55,8 @@ GENERATED = ("version.h", "backend_stamp.h", "serve_page.h", "report_page.h", "f
 LEVEL = {folder: level for level, layer in enumerate(LAYERS) for folder in layer}
 FOLDERS = (*LEVEL, *BESIDE, PLUGINS)
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^">]+)[">]')
+NAMESPACE = re.compile(r"namespace ([\w:]+) \{")
+TYPE = re.compile(r"(?:struct|class|enum(?: class)?) (\w+)(?: final)?(?: : .*)? \{")
 
 
 def folder_of(path):
@@ -92,20 +95,28 @@ def main():
     os.chdir(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     files = sorted(os.path.join(where, name) for top in ("src", "kernels", "tokenizer", "plugins") for where, _, names in os.walk(top)
                    for name in names if name.endswith((".cpp", ".hpp", ".h", ".inl", ".cu", ".cuh")))
-    found = 0
+    found, types = 0, {}
     for file in files:
         if folder_of(file) is None:
             found += 1
             print("%s:1: %s is a folder that the table at the top of test/check_includes.py lacks." % (file, os.path.dirname(file)))
             continue
+        namespace = ""
         with open(file, encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):
+                if file.endswith((".hpp", ".h")) and not file.startswith(PLUGINS):
+                    if opened := NAMESPACE.match(line):
+                        namespace = opened[1]
+                    # No compiler says that two files have different types of one name, and the program then takes either for the other.
+                    if (named := TYPE.match(line)) and types.setdefault((namespace, named[1]), file) != file:
+                        found += 1
+                        print("%s:%d: %s has a type %s::%s, too." % (file, number, types[namespace, named[1]], namespace, named[1]))
                 include = INCLUDE.match(line)
                 sentence = include and wrong(file, *include.groups())
                 if sentence:
                     found += 1
                     print("%s:%d: %s." % (file, number, sentence))
-    print("%d files checked, %d wrong includes" % (len(files), found))
+    print("%d files checked, %d wrong includes or names of types" % (len(files), found))
     sys.exit(1 if found or not files else 0)
 
 

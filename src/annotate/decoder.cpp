@@ -104,7 +104,7 @@ struct Block {
 /// A strand in reading direction.
 class Reading {
  public:
-  explicit Reading(const Strand& strand) : strand_(strand), gaps_(strand.gaps) {
+  explicit Reading(const CodingStrand& strand) : strand_(strand), gaps_(strand.gaps) {
     if (!strand.reverse) return;
     std::reverse(gaps_.begin(), gaps_.end());
     for (Interval& gap : gaps_) gap = {size() - gap.end, size() - gap.begin};
@@ -125,7 +125,7 @@ class Reading {
   }
 
  private:
-  const Strand& strand_;
+  const CodingStrand& strand_;
   std::vector<Interval> gaps_;
 };
 
@@ -133,7 +133,7 @@ constexpr uint8_t kA = 0, kC = 1, kG = 2, kT = 3;
 
 class Decoder {
  public:
-  Decoder(const Strand& strand, const GeneRules& rules)
+  Decoder(const CodingStrand& strand, const GeneRules& rules)
       : reading_(strand),
         rules_(rules),
         classes_(GeneticCode(rules.code)),
@@ -355,7 +355,7 @@ class Trace {
       }
     }
   }
-  std::vector<Gene> genes() && {
+  std::vector<DecodedGene> genes() && {
     std::reverse(genes_.begin(), genes_.end());
     return std::move(genes_);
   }
@@ -440,9 +440,9 @@ class Trace {
   int64_t at_;
   Place place_ = Place::outside;
   size_t state_ = 0;
-  Gene gene_;
+  DecodedGene gene_;
   int64_t segment_end_ = 0;
-  std::vector<Gene> genes_;
+  std::vector<DecodedGene> genes_;
 };
 
 }  // namespace
@@ -469,7 +469,7 @@ std::vector<Interval> gaps_of(std::string_view contig) {
   return gaps;
 }
 
-DecodedStrand decode_strand(const Strand& strand, const GeneRules& rules, int64_t spacing) {
+DecodedStrand decode_strand(const CodingStrand& strand, const GeneRules& rules, int64_t spacing) {
   Decoder decoder(strand, rules);
   std::vector<State> kept;
   State state;

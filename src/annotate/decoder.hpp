@@ -43,7 +43,7 @@ int64_t log_odds_units(float probability);
 std::vector<Interval> gaps_of(std::string_view contig);
 
 /// One strand of a contig. Everything here is in the coordinates of the contig.
-struct Strand {
+struct CodingStrand {
   std::string_view contig;
   const std::vector<Interval>& gaps;  // gaps_of(contig)
   bool reverse = false;
@@ -52,8 +52,8 @@ struct Strand {
 };
 
 struct DecodedStrand {
-  std::vector<Gene> genes;  // in reading direction
-  int64_t score = 0;        // in units of 2^-16 nats
+  std::vector<DecodedGene> genes;  // in reading direction
+  int64_t score = 0;               // in units of 2^-16 nats
 };
 
 /// The set of genes with the highest total score. Of several such sets it is one of which no gene could be
@@ -62,6 +62,7 @@ struct DecodedStrand {
 /// Memory: a state each `spacing` bases, of about 6 kB unless --max-intron is long, and 4 bytes for each base
 /// of one such block. Where states are large, because introns of very many lengths are possible, they are
 /// kept less often, so that they need no more than about a byte for each base.
-DecodedStrand decode_strand(const Strand& strand, const GeneRules& rules, int64_t spacing = kCheckpointBases);
+DecodedStrand decode_strand(const CodingStrand& strand, const GeneRules& rules,
+                            int64_t spacing = kCheckpointBases);
 
 }  // namespace carbon

@@ -19,14 +19,14 @@ struct Interval {
 };
 
 /// The coding part of a gene, in the coordinates of a strand in reading direction.
-struct Gene {
+struct DecodedGene {
   std::vector<Interval> segments;  // ascending; the stop codon is part of the last one
   bool has_start = true, has_stop = true;
   int phase = 0;  // bases before the first whole codon; 0 with a start codon
 
   int64_t begin() const { return segments.front().begin; }
   int64_t end() const { return segments.back().end; }
-  bool operator==(const Gene&) const = default;
+  bool operator==(const DecodedGene&) const = default;
 };
 
 }  // namespace carbon

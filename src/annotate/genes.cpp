@@ -23,7 +23,7 @@ double sum_of(const Probabilities& probabilities, bool reverse, const Interval& 
   return sum;
 }
 
-void add_means(Call& call, const Probabilities& probabilities) {
+void add_means(GeneCall& call, const Probabilities& probabilities) {
   double all = 0;
   for (const Interval& segment : call.segments) {
     const double sum = sum_of(probabilities, call.reverse, segment);
@@ -34,18 +34,18 @@ void add_means(Call& call, const Probabilities& probabilities) {
   call.least = *std::min_element(call.means.begin(), call.means.end());
 }
 
-void put_in_order(std::vector<Call>& calls) {
-  std::stable_sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) {
+void put_in_order(std::vector<GeneCall>& calls) {
+  std::stable_sort(calls.begin(), calls.end(), [](const GeneCall& a, const GeneCall& b) {
     return std::tuple(a.begin(), a.end(), a.reverse) < std::tuple(b.begin(), b.end(), b.reverse);
   });
 }
 
-Call call_of(const Gene& gene, bool reverse, int64_t bases) {
-  Call call{.reverse = reverse,
-            .segments = gene.segments,
-            .has_start = gene.has_start,
-            .has_stop = gene.has_stop,
-            .phase = gene.phase};
+GeneCall call_of(const DecodedGene& gene, bool reverse, int64_t bases) {
+  GeneCall call{.reverse = reverse,
+                .segments = gene.segments,
+                .has_start = gene.has_start,
+                .has_stop = gene.has_stop,
+                .phase = gene.phase};
   if (reverse) {
     std::reverse(call.segments.begin(), call.segments.end());
     for (Interval& segment : call.segments) segment = {bases - segment.end, bases - segment.begin};
@@ -55,13 +55,13 @@ Call call_of(const Gene& gene, bool reverse, int64_t bases) {
 
 }  // namespace
 
-int64_t Call::coding_bases() const {
+int64_t GeneCall::coding_bases() const {
   int64_t bases = 0;
   for (const Interval& segment : segments) bases += segment.size();
   return bases;
 }
 
-std::string Call::coding_sequence(std::string_view contig) const {
+std::string GeneCall::coding_sequence(std::string_view contig) const {
   std::string bases;
   for (const Interval& segment : segments)
     bases += contig.substr(static_cast<size_t>(segment.begin), static_cast<size_t>(segment.size()));
@@ -69,16 +69,16 @@ std::string Call::coding_sequence(std::string_view contig) const {
   return reverse ? reverse_complement(bases) : bases;
 }
 
-std::vector<Call> call_genes(std::string_view contig, const Probabilities& probabilities,
-                             const GeneRules& rules, const GeneFilter& filter) {
+std::vector<GeneCall> call_genes(std::string_view contig, const Probabilities& probabilities,
+                                 const GeneRules& rules, const GeneFilter& filter) {
   const std::vector<Interval> gaps = gaps_of(contig);
-  std::vector<Call> calls;
+  std::vector<GeneCall> calls;
   for (const bool reverse : {false, true}) {
-    const Strand strand = {contig, gaps, reverse, [&](int64_t begin, std::span<float> values) {
-                             probabilities.read(reverse, begin, values);
-                           }};
-    for (const Gene& gene : decode_strand(strand, rules).genes) {
-      Call call = call_of(gene, reverse, static_cast<int64_t>(contig.size()));
+    const CodingStrand strand = {contig, gaps, reverse, [&](int64_t begin, std::span<float> values) {
+                                   probabilities.read(reverse, begin, values);
+                                 }};
+    for (const DecodedGene& gene : decode_strand(strand, rules).genes) {
+      GeneCall call = call_of(gene, reverse, static_cast<int64_t>(contig.size()));
       if (call.coding_bases() < filter.min_bases) continue;
       add_means(call, probabilities);
       if (call.mean >= filter.min_mean) calls.push_back(std::move(call));
@@ -88,8 +88,8 @@ std::vector<Call> call_genes(std::string_view contig, const Probabilities& proba
   return calls;
 }
 
-std::vector<Call> call_runs(const Probabilities& probabilities, const RunRules& rules) {
-  std::vector<Call> calls;
+std::vector<GeneCall> call_runs(const Probabilities& probabilities, const RunRules& rules) {
+  std::vector<GeneCall> calls;
   for (const bool reverse : {false, true}) {
     const auto read = [&](int64_t begin, std::span<float> values) {
       probabilities.read(reverse, begin, values);

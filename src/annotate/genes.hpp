@@ -14,7 +14,7 @@
 
 namespace carbon {
 
-struct Call {
+struct GeneCall {
   bool reverse = false;
   std::vector<Interval> segments;  // ascending on the contig
   std::vector<double> means = {};  // of the probabilities of each
@@ -36,8 +36,8 @@ struct GeneFilter {
 };
 
 /// Calls are in the order of their first base, then of their last, + before -.
-std::vector<Call> call_genes(std::string_view contig, const Probabilities& probabilities,
-                             const GeneRules& rules, const GeneFilter& filter);
-std::vector<Call> call_runs(const Probabilities& probabilities, const RunRules& rules);
+std::vector<GeneCall> call_genes(std::string_view contig, const Probabilities& probabilities,
+                                 const GeneRules& rules, const GeneFilter& filter);
+std::vector<GeneCall> call_runs(const Probabilities& probabilities, const RunRules& rules);
 
 }  // namespace carbon

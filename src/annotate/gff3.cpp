@@ -36,7 +36,7 @@ class Lines {
   std::string& text_;
 };
 
-std::string partial_attributes(const Call& gene) {
+std::string partial_attributes(const GeneCall& gene) {
   if (gene.has_start && gene.has_stop) return "";
   const bool low = gene.reverse ? !gene.has_stop : !gene.has_start;
   const bool high = gene.reverse ? !gene.has_start : !gene.has_stop;
@@ -47,7 +47,7 @@ std::string partial_attributes(const Call& gene) {
 }
 
 // The bases of each segment before its first whole codon, in the order of the contig.
-std::vector<int64_t> phases(const Call& gene) {
+std::vector<int64_t> phases(const GeneCall& gene) {
   std::vector<int64_t> phases;
   int64_t phase = gene.phase;
   const auto add = [&](const Interval& segment) {
@@ -92,7 +92,7 @@ std::string gff3_region(std::string_view name, int64_t bases) {
   return "##sequence-region " + gff3_name(name) + " 1 " + std::to_string(bases) + "\n";
 }
 
-void append_gene(const Call& gene, std::string_view name, size_t number, std::string& text) {
+void append_gene(const GeneCall& gene, std::string_view name, size_t number, std::string& text) {
   const std::string id = numbered(gff3_name(name), number), transcript = "transcript:" + id + ".1";
   const std::string partial = partial_attributes(gene);
   const Interval whole = {gene.begin(), gene.end()};
@@ -113,18 +113,18 @@ void append_gene(const Call& gene, std::string_view name, size_t number, std::st
   text += "###\n";
 }
 
-void append_run(const Call& run, std::string_view name, size_t number, std::string& text) {
+void append_run(const GeneCall& run, std::string_view name, size_t number, std::string& text) {
   Lines(name, run.reverse, text)
       .add("coding_region_of_exon", run.segments.front(), run.mean, '.',
            "ID=run:" + numbered(gff3_name(name), number));
 }
 
-void append_coding_sequence(const Call& gene, std::string_view name, size_t number, std::string_view contig,
-                            std::string& text) {
+void append_coding_sequence(const GeneCall& gene, std::string_view name, size_t number,
+                            std::string_view contig, std::string& text) {
   append_fasta(numbered(name, number) + ".1", gene.coding_sequence(contig), text);
 }
 
-void append_protein(const Call& gene, std::string_view name, size_t number, std::string_view contig,
+void append_protein(const GeneCall& gene, std::string_view name, size_t number, std::string_view contig,
                     const GeneticCode& code, std::string& text) {
   const std::string bases = gene.coding_sequence(contig);
   const size_t end = bases.size() - (gene.has_stop ? 3 : 0);

@@ -17,15 +17,15 @@ std::string gff3_name(std::string_view name);
 std::string gff3_region(std::string_view name, int64_t bases);
 
 /// The gene with the given number on its contig, from 1: a gene, an mRNA, exons and CDS, and ###.
-void append_gene(const Call& gene, std::string_view name, size_t number, std::string& text);
+void append_gene(const GeneCall& gene, std::string_view name, size_t number, std::string& text);
 /// A run of coding bases: one line.
-void append_run(const Call& run, std::string_view name, size_t number, std::string& text);
+void append_run(const GeneCall& run, std::string_view name, size_t number, std::string& text);
 
 /// A record of FASTA: NAME_000001.1.
-void append_coding_sequence(const Call& gene, std::string_view name, size_t number, std::string_view contig,
-                            std::string& text);
+void append_coding_sequence(const GeneCall& gene, std::string_view name, size_t number,
+                            std::string_view contig, std::string& text);
 /// The amino acids of the whole codons without the stop, with M for a start codon.
-void append_protein(const Call& gene, std::string_view name, size_t number, std::string_view contig,
+void append_protein(const GeneCall& gene, std::string_view name, size_t number, std::string_view contig,
                     const GeneticCode& code, std::string& text);
 
 }  // namespace carbon

@@ -89,7 +89,7 @@ class Outputs {
     genes_.write(header(options));
   }
 
-  void write(const FastaRecord& contig, const std::vector<Call>& calls) {
+  void write(const FastaRecord& contig, const std::vector<GeneCall>& calls) {
     genes_.write(gff3_region(contig.name, static_cast<int64_t>(contig.sequence.size())));
     for (size_t i = 0; i < calls.size(); ++i) write(contig, calls[i], i + 1);
   }
@@ -102,7 +102,7 @@ class Outputs {
   }
 
  private:
-  void write(const FastaRecord& contig, const Call& call, size_t number) {
+  void write(const FastaRecord& contig, const GeneCall& call, size_t number) {
     std::string text;
     if (options_.mode == GeneMode::runs) {
       append_run(call, contig.name, number, text);

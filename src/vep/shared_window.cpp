@@ -32,7 +32,7 @@ std::span<const float> mean_after(const Request& request, size_t rows) {
 
 }  // namespace
 
-ForkedAllele::ForkedAllele(std::shared_ptr<const SharedWindow> window, Comparison comparison)
+ForkedAllele::ForkedAllele(std::shared_ptr<const SharedWindow> window, AlleleComparison comparison)
     : window_(std::move(window)), allele_(std::move(comparison)), kinds_(allele_.ends.size(), Kind::bases) {
   if (allele_.tokens) kinds_.push_back(Kind::tokens);
   for (const Measure measure : allele_.measures)

@@ -36,7 +36,7 @@ struct SharedWindow {
 };
 
 /// How an allele is compared with the window that it forks from.
-struct Comparison {
+struct AlleleComparison {
   size_t first = 0;         // the k-mer of the window from which on the allele may differ
   std::string alternative;  // the window's bases from there on with the alternative
   /// For tag t of the level of bases, up to `ends[t]` of the alternative are compared. They ascend; the
@@ -55,7 +55,7 @@ struct Comparison {
 
 class ForkedAllele final : public AlleleRatios {
  public:
-  ForkedAllele(std::shared_ptr<const SharedWindow> window, Comparison comparison);
+  ForkedAllele(std::shared_ptr<const SharedWindow> window, AlleleComparison comparison);
 
   double value(size_t tag) const override;
   bool has(size_t tag) const override;
@@ -104,7 +104,7 @@ class ForkedAllele final : public AlleleRatios {
   std::string_view predicted_bases() const;
 
   std::shared_ptr<const SharedWindow> window_;
-  Comparison allele_;
+  AlleleComparison allele_;
   size_t diverge_ = 0;  // the k-mer of the window where the alleles differ
   bool differs_ = false, tokens_differ_ = false;
   std::vector<Kind> kinds_;

@@ -294,10 +294,23 @@ def includes_in_the_wrong_direction():
         write(tree, file, "// A file.\n  #  include %s\n" % header)
         result = command([sys.executable, os.path.join(SOURCE, "test/check_includes.py"), tree])
         lines = result.lines()
-        expect_equal(lines[-1], "1 files checked, %d wrong includes" % (words is not None), "last line for %s in %s" % (header, file))
+        expect_equal(lines[-1], "1 files checked, %d wrong includes or names of types" % (words is not None), "last line for %s in %s" % (header, file))
         expect_equal(result.rc, int(words is not None), "exit status for %s in %s" % (header, file))
         if words is not None:
             expect(re.match(re.escape(file) + r":[12]: .*\.$", lines[0]) and words in lines[0], "the line is " + lines[0])
+
+
+@case
+def a_type_has_a_name_of_its_own():
+    for first, second, wrong in (("struct A {", "class A final : B {", 1), ("struct A {", "enum class A {", 1), ("struct A {", "struct A;", 0),
+                                 ("struct A {", "struct A::Part {", 0), ("struct A {", "}\nnamespace carbon::api {\nstruct A {", 0)):
+        tree = fresh()
+        for folder, text in (("src/base", first), ("src/model", second)):
+            os.makedirs(os.path.join(tree, folder))
+            write(tree, folder + "/a.hpp", "namespace carbon {\n%s\n" % text)
+        result = command([sys.executable, os.path.join(SOURCE, "test/check_includes.py"), tree])
+        expect_equal(result.lines()[-1], "2 files checked, %d wrong includes or names of types" % wrong, second)
+        expect(not wrong or "src/base/a.hpp has a type carbon::A, too" in result.text, result.text)
 
 
 if __name__ == "__main__":

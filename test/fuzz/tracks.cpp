@@ -10,10 +10,10 @@
 namespace carbon::fuzz {
 namespace {
 
-void check(const std::vector<Call>& calls, int64_t bases) {
+void check(const std::vector<GeneCall>& calls, int64_t bases) {
   std::string text;
   for (size_t i = 0; i < calls.size(); ++i) {
-    const Call& call = calls[i];
+    const GeneCall& call = calls[i];
     require(call.begin() >= 0 && call.begin() < call.end() && call.end() <= bases,
             "a call outside its contig");
     require(call.least >= 0 && call.least <= call.mean && call.mean <= 1, "a mean outside 0 to 1");

@@ -114,14 +114,14 @@ int64_t GeneSets::odds(int64_t begin, int64_t end) const {
   return sum;
 }
 
-bool GeneSets::begins_on_stop(const Gene& gene, const Gene& before) const {
+bool GeneSets::begins_on_stop(const DecodedGene& gene, const DecodedGene& before) const {
   return !rules_.introns && gene.has_start && before.has_stop &&
          (gene.begin() == before.end() - 4 || gene.begin() == before.end() - 1);
 }
 
 int64_t GeneSets::best() const {
   // Totals of sets that end with a gene, by where it ends; and of all that end there or before.
-  std::map<int64_t, std::vector<std::pair<const Gene*, int64_t>>> ending;
+  std::map<int64_t, std::vector<std::pair<const DecodedGene*, int64_t>>> ending;
   std::vector<int64_t> up_to(letters_.size() + 1, 0);
   int64_t done = 0;
   for (const ScoredGene& one : genes_) {
@@ -138,13 +138,13 @@ int64_t GeneSets::best() const {
   return *std::max_element(up_to.begin(), up_to.end());
 }
 
-bool GeneSets::allowed(const std::vector<Gene>& set) const {
+bool GeneSets::allowed(const std::vector<DecodedGene>& set) const {
   for (size_t i = 1; i < set.size(); ++i)
     if (set[i].begin() < set[i - 1].end() && !begins_on_stop(set[i], set[i - 1])) return false;
   return true;
 }
 
-int64_t GeneSets::total(const std::vector<Gene>& set) const {
+int64_t GeneSets::total(const std::vector<DecodedGene>& set) const {
   int64_t total = 0;
   for (size_t i = 0; i < set.size(); ++i) {
     const auto found =

@@ -11,7 +11,7 @@
 namespace carbon::reference {
 
 struct ScoredGene {
-  Gene gene;
+  DecodedGene gene;
   int64_t score = 0;
 };
 
@@ -27,9 +27,9 @@ class GeneSets {
   /// The highest total of a set of them.
   int64_t best() const;
   /// Whether genes, in the order of their first base, may be called together.
-  bool allowed(const std::vector<Gene>& set) const;
+  bool allowed(const std::vector<DecodedGene>& set) const;
   /// What a set scores in which every gene is one of genes(); throws std::logic_error for another one.
-  int64_t total(const std::vector<Gene>& set) const;
+  int64_t total(const std::vector<DecodedGene>& set) const;
 
   static constexpr size_t kMost = 300000;
 
@@ -38,7 +38,7 @@ class GeneSets {
   bool begins_at_edge(size_t at) const { return !gap_[at] && (at == 0 || gap_[at - 1]); }
   bool ends_at_edge(size_t at) const { return !gap_[at] && (at + 1 == letters_.size() || gap_[at + 1]); }
   bool is_intron(size_t begin, size_t end) const;
-  bool begins_on_stop(const Gene& gene, const Gene& before) const;
+  bool begins_on_stop(const DecodedGene& gene, const DecodedGene& before) const;
   void extend(const ScoredGene& gene, const std::string& coding, size_t at);
   void record(const ScoredGene& gene);
   int64_t odds(int64_t begin, int64_t end) const;

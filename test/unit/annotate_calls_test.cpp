@@ -49,12 +49,12 @@ TEST_CASE("calls are those of either storage") {
   for (const int64_t most : {int64_t{1000}, int64_t{0}}) {
     Probabilities probabilities(bases, most);
     probabilities.write(false, 4, std::vector<float>(93, 0.75f));
-    const std::vector<Call> calls = call_genes(contig, probabilities, {}, {});
+    const std::vector<GeneCall> calls = call_genes(contig, probabilities, {}, {});
     REQUIRE(calls.size() == 1);
     CHECK((calls[0].segments == std::vector<Interval>{{4, 97}}));
     CHECK(calls[0].mean == 0.75);
     CHECK(calls[0].coding_sequence(contig) == contig.substr(4, 93));
-    const std::vector<Call> runs = call_runs(probabilities, {});
+    const std::vector<GeneCall> runs = call_runs(probabilities, {});
     REQUIRE(runs.size() == 1);
     CHECK((runs[0].segments == std::vector<Interval>{{4, 97}}));
   }

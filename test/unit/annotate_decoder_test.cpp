@@ -89,9 +89,9 @@ Example random_example(Draw& draw, const GeneRules& rules, int64_t length) {
 }
 
 // That no gene of the set could be left out at the same score.
-void check_needed(const reference::GeneSets& sets, const std::vector<Gene>& genes, int64_t score) {
+void check_needed(const reference::GeneSets& sets, const std::vector<DecodedGene>& genes, int64_t score) {
   for (size_t i = 0; i < genes.size(); ++i) {
-    std::vector<Gene> fewer = genes;
+    std::vector<DecodedGene> fewer = genes;
     fewer.erase(fewer.begin() + static_cast<long>(i));
     if (sets.allowed(fewer)) CHECK(sets.total(fewer) < score);
   }
@@ -120,7 +120,7 @@ void compare(Draw& draw, bool introns, Seen& seen) {
   REQUIRE(sets.total(decoded.genes) == decoded.score);
   check_needed(sets, decoded.genes, decoded.score);
   for (size_t i = 0; i < decoded.genes.size(); ++i) {
-    const Gene& gene = decoded.genes[i];
+    const DecodedGene& gene = decoded.genes[i];
     ++seen.genes;
     seen.introns += static_cast<int>(gene.segments.size()) - 1;
     if (!gene.has_start || !gene.has_stop) ++seen.partial;

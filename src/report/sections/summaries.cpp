@@ -110,7 +110,7 @@ void add_histogram(const ScoreFigure& about, const std::string& by, const Histog
 
 // ---- +auroc
 
-Chart part_chart(const std::string& name, const Separation& data, const std::string& what,
+Chart part_chart(const std::string& name, const SeparationFile& data, const std::string& what,
                  const std::vector<SeparationPart>& parts) {
   Chart out;
   out.name = name;
@@ -151,7 +151,7 @@ Chart part_chart(const std::string& name, const Separation& data, const std::str
   return out;
 }
 
-void add_parts(const std::string& name, const Separation& data, const std::string& what,
+void add_parts(const std::string& name, const SeparationFile& data, const std::string& what,
                const std::vector<SeparationPart>& parts, Section& section) {
   std::vector<SeparationPart> known;
   for (const SeparationPart& part : parts)
@@ -170,7 +170,7 @@ void add_parts(const std::string& name, const Separation& data, const std::strin
   section.parts.emplace_back(figure_of(chart));
 }
 
-Table metric_table(const Separation& data) {
+Table metric_table(const SeparationFile& data) {
   Table out;
   out.title = "How well " + data.score + " separates the label " + data.label;
   out.columns = {{"Measure"},
@@ -320,7 +320,7 @@ Section gene_summary_section(const std::string& name, const std::string& path, c
 }
 
 Section separation_section(const std::string& name, const std::string& path, const ReportOptions&) {
-  const Separation data = read_separation(path);
+  const SeparationFile data = read_separation(path);
   Section out = begin_section(name, path, "how well " + data.score + " separates " + data.label, {});
   add_parts(name + "_strata", data, data.by, data.strata, out);
   add_parts(name + "_chromosomes", data, "chromosome", data.chromosomes, out);

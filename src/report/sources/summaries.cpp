@@ -88,10 +88,10 @@ std::vector<std::string> read_summary(const std::string& path, size_t columns,
   return in.header();
 }
 
-Separation read_separation(const std::string& path) {
+SeparationFile read_separation(const std::string& path) {
   const nlohmann::json document = parse_json(read_text(path, "read_json", kMostBytes), path);
   const JsonMembers all(document, path, "+auroc");
-  Separation out;
+  SeparationFile out;
   out.score = all.text("score");
   out.label = all.text("label");
   out.negated = all.truth("negated");

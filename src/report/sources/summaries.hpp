@@ -35,7 +35,7 @@ struct SeparationPart {
   uint64_t positive = 0, negative = 0;
   std::vector<SeparationMetric> metrics;
 };
-struct Separation {
+struct SeparationFile {
   std::string score, label, by;  // by: what makes the strata, "" without
   bool negated = false;
   uint64_t bootstrap = 0, seed = 0;
@@ -45,7 +45,7 @@ struct Separation {
   std::vector<SeparationPart> strata, chromosomes;
 };
 /// The JSON of +auroc. Throws Error, which names the member.
-Separation read_separation(const std::string& path);
+SeparationFile read_separation(const std::string& path);
 
 /// Counts of the bins of a hundredth, by the name of a score and of a group of alleles, both in the order of
 /// the file.

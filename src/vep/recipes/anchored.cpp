@@ -169,7 +169,7 @@ class AnchoredBatch {
 
   std::unique_ptr<ForkedAllele> fork(const Window& window, const Member& member, const ReferenceSlice& strand,
                                      const std::shared_ptr<const SharedWindow>& shared) const {
-    Comparison comparison;
+    AlleleComparison comparison;
     comparison.first = static_cast<size_t>(member.place.first - window.start) / sizes_.token_bases;
     comparison.alternative = anchored_alternative(member.form, member.place, sizes_.horizons.back(), strand);
     for (const int64_t horizon : sizes_.horizons) {

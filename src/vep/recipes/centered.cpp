@@ -175,7 +175,7 @@ class Centered final : public Recipe {
     window->bases = std::move(windows.reference);
     std::vector<WindowUser> users;
     for (size_t i = 0; i < members.size(); ++i) {
-      Comparison comparison;
+      AlleleComparison comparison;
       if (bases_) comparison.ends = {windows.alternatives[i].size()};
       comparison.alternative = std::move(windows.alternatives[i]);
       comparison.tokens = tokens_;
