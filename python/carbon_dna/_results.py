@@ -189,11 +189,14 @@ def variant_columns(rows: List[VariantScore], index: Any, measures: Sequence[str
         column[:] = values
         return column
 
+    def measured(name: str) -> Optional[Floats]:
+        return np.array([getattr(row, name) for row in rows], dtype=np.float64) if name in measures else None
+
     return VariantScores(
         texts([row.chrom for row in rows]), np.array([row.pos for row in rows], dtype=np.int64), texts([row.ref for row in rows]),
         texts([row.alt for row in rows]), np.array([row.score for row in rows], dtype=np.float64),
         texts([row.flag for row in rows]), np.array([row.values for row in rows], dtype=np.float64).reshape(len(rows), -1 if rows else 1),
-        *(np.array([getattr(row, name) for row in rows], dtype=np.float64) if name in measures else None for name in ("l2", "jsd")), index)
+        measured("l2"), measured("jsd"), index)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
