@@ -1,4 +1,5 @@
 """carbon bench: the table and the JSON on small models, sizes that do not fit, wrong options. Speeds are not judged."""
+# Left out while unchanged: src/bench src/cli/bench.cpp
 
 import json
 import os

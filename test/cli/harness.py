@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 
 # A background job or nohup hands down ignored signals; the programs under test start without that.
@@ -86,6 +87,7 @@ def main():
     for name, function in _cases:
         if len(sys.argv) > 1 and not any(word in name for word in sys.argv[1:]):
             continue
+        started = time.monotonic()
         try:
             function()
             passed += 1
@@ -101,6 +103,8 @@ def main():
                 where = traceback.extract_tb(e.__traceback__)
                 print("  " + " < ".join("%s:%d" % (os.path.basename(f.filename), f.lineno) for f in reversed(where[1:])))
                 print("  " + str(e).replace("\n", "\n  "))
+        if time.monotonic() - started > 2:
+            print("%7.1f s  %s" % (time.monotonic() - started, name))
         sys.stdout.flush()
     print("%d passed, %d failed, %d skipped" % (passed, failed, skipped))
     sys.exit(1 if failed else 0)

@@ -3,6 +3,7 @@
 The page needs pandas, matplotlib and scikit-learn, the notebook nbclient and ipykernel, and the tools mypy, ruff and pytest:
 notebook_python.py says where they are looked for.
 """
+# Left out while unchanged: build python include src/api src/verbs docs/python.md docs/python.ipynb test/cli/notebook_python.py
 
 import json
 import os
@@ -98,7 +99,10 @@ def style():
 def pytest_runs_the_tests_too():
     need_library()
     need("numpy", "pytest")
-    run("-m", "pytest", "-q", "-p", "no:cacheprovider", os.path.join(SOURCE, "python/tests/test_behaviour.py"))
+    tests = os.path.join(SOURCE, "python/tests")
+    said = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "--collect-only", tests)
+    expect("test_equality.py" in said and "test_hostile.py" in said, said)
+    run("-m", "pytest", "-q", "-p", "no:cacheprovider", os.path.join(tests, "test_options.py"))
 
 
 main()

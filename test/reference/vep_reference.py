@@ -14,9 +14,9 @@ KMERS = 4096
 DIGITS = {base: digit for digit, base in enumerate("ATCG")}
 COMPLEMENT = str.maketrans("ACGT", "TGCA")
 QUERY_BLOCK = 512  # rows of the attention matrix at a time
+HEAD_ROWS = 128  # rows of logits at a time: what fits a core's cache
 BATCH_TOKENS = 4096
-# [6-mer, 4 j + b]: 1 where the 6-mer's base j is b.
-MEMBERS = np.concatenate([(np.arange(KMERS)[:, None] // 4 ** (K - 1 - j) % 4 == np.arange(4)) for j in range(K)], 1) * 1.0
+KMER_NUMBERS = {"".join("ATCG"[v // 4 ** (K - 1 - j) % 4] for j in range(K)): v for v in range(KMERS)}
 
 
 def rc(bases):
@@ -54,6 +54,21 @@ def rms_norm(x, weight, eps):
     return x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + eps) * weight
 
 
+def exponentials(z):
+    """Replaces z by exp(z - its largest in the row). Returns these largest ones and the sums of the rows."""
+    largest = z.max(axis=-1)
+    z -= largest[..., None]
+    np.exp(z, out=z)
+    return largest, z.sum(axis=-1)
+
+
+def of_bases(kmers):
+    """Sums over 6-mers, [rows, 4096], by their base at each place: [rows, 6, 4]."""
+    halves = kmers.reshape(-1, 64, 64)
+    thirds = [half.reshape(-1, 4, 4, 4) for half in (halves.sum(axis=2), halves.sum(axis=1))]
+    return np.stack([third.sum(axis=axes) for third in thirds for axes in ((2, 3), (1, 3), (1, 2))], 1)
+
+
 class Model:
     """A Llama checkpoint in one file, without rope scaling."""
 
@@ -69,16 +84,13 @@ class Model:
         head = self.w["model.embed_tokens.weight" if self.config["tie_word_embeddings"] else "lm_head.weight"]
         self.head = head
         self.kmer_head = head[self.first_kmer:self.first_kmer + KMERS]
+        self.known = {}
 
     def tokens(self, bases):
         """<dna> and the 6-mers, the last one filled up with A."""
         bases += "A" * (-len(bases) % K)
-        ids = [self.dna_begin]
-        for i in range(0, len(bases), K):
-            kmer = bases[i:i + K]
-            known = all(base in DIGITS for base in kmer)
-            ids.append(self.first_kmer + sum(DIGITS[b] * 4 ** (K - 1 - j) for j, b in enumerate(kmer)) if known else self.oov)
-        return ids
+        numbers = [KMER_NUMBERS.get(bases[i:i + K]) for i in range(0, len(bases), K)]
+        return [self.dna_begin, *(self.oov if number is None else self.first_kmer + number for number in numbers)]
 
     def rotate(self, x):
         """Rotary positions from 0, half-split layout; x is [batch, positions, heads, head_dim]."""
@@ -109,10 +121,9 @@ class Model:
             for begin in range(0, n, QUERY_BLOCK):
                 end = min(n, begin + QUERY_BLOCK)
                 scores = q[:, begin:end, head] @ k[:, :end, shared].transpose(0, 2, 1) / np.sqrt(d)
-                scores[:, np.arange(end) > np.arange(begin, end)[:, None]] = -np.inf
-                weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-                weights /= weights.sum(axis=-1, keepdims=True)
-                out[:, begin:end, head] = weights @ v[:, :end, shared]
+                np.copyto(scores, -np.inf, where=np.arange(end) > np.arange(begin, end)[:, None])
+                sums = exponentials(scores)[1]
+                out[:, begin:end, head] = scores @ v[:, :end, shared] / sums[..., None]
         return out.reshape(batch, n, heads * d) @ w[prefix + "o_proj.weight"].T
 
     def hidden(self, ids):
@@ -130,12 +141,23 @@ class Model:
 
     def marginals(self, hidden):
         """ln P_j(b): [rows, 6, 4], the softmax being over the 4,096 6-mers only."""
-        z = hidden @ self.kmer_head.T
-        e = np.exp(z - z.max(axis=-1, keepdims=True))
-        total = np.log(e.sum(axis=-1))
-        out = np.log(e @ MEMBERS) - total[:, None]
+        out = np.empty((len(hidden), K, 4))
+        for i in range(0, len(hidden), HEAD_ROWS):
+            z = hidden[i:i + HEAD_ROWS] @ self.kmer_head.T
+            sums = exponentials(z)[1]
+            out[i:i + HEAD_ROWS] = np.log(of_bases(z)) - np.log(sums)[:, None, None]
         assert np.isfinite(out).all(), "a group's probability is too small for this reference"
-        return out.reshape(-1, K, 4)
+        return out
+
+    def token_logs(self, hidden, ids):
+        """For each row of hidden states the ln P of its token of `ids`, the softmax being over the whole vocabulary."""
+        out = np.empty(len(hidden))
+        for i in range(0, len(hidden), HEAD_ROWS):
+            z = hidden[i:i + HEAD_ROWS] @ self.head.T
+            chosen = z[np.arange(len(z)), ids[i:i + HEAD_ROWS]]
+            largest, sums = exponentials(z)
+            out[i:i + HEAD_ROWS] = chosen - largest - np.log(sums)
+        return out
 
     def batches(self, sequences):
         """(sequences, their final hidden states) in groups of one token count."""
@@ -149,24 +171,20 @@ class Model:
                 yield part, self.hidden(np.array([self.tokens(bases) for bases in part]))
 
     def base_logps(self, sequences):
-        """For each sequence ln P of its every base, those that are not A/C/G/T left out."""
-        out = {}
-        for part, hidden in self.batches(sequences):
-            for bases, rows in zip(part, hidden):
-                table = self.marginals(rows[:-1]).reshape(-1, 4)  # <dna> predicts the first 6-mer
-                out[bases] = np.array([table[i, DIGITS[b]] for i, b in enumerate(bases) if b in DIGITS])
-        return out
+        """For each sequence ln P of its every base, those that are not A/C/G/T left out. They are kept for the next call."""
+        for part, hidden in self.batches([bases for bases in sequences if bases not in self.known]):
+            tables = self.marginals(np.concatenate(hidden[:, :-1])).reshape(len(part), -1, 4)  # <dna> predicts the first 6-mer
+            for bases, table in zip(part, tables):
+                self.known[bases] = np.array([table[i, DIGITS[b]] for i, b in enumerate(bases) if b in DIGITS])
+        return self.known
 
     def kmer_logps(self, sequences):
         """For each sequence ln P of its every whole 6-mer of bases, the softmax being over the whole vocabulary."""
         out = {}
-        for part, hidden in self.batches([whole(bases) for bases in sequences]):
-            for bases, rows in zip(part, hidden):
-                z = rows[:-1] @ self.head.T
-                z = z - z.max(axis=-1, keepdims=True)
-                logs = z - np.log(np.exp(z).sum(axis=-1, keepdims=True))
-                ids = self.tokens(bases)[1:]
-                out[bases] = np.array([logs[i, token] for i, token in enumerate(ids) if token != self.oov])
+        for part, hidden in self.batches(dict.fromkeys(map(whole, sequences))):
+            ids = np.array([self.tokens(bases)[1:] for bases in part])
+            logs = self.token_logs(np.concatenate(hidden[:, :-1]), ids.reshape(-1).astype(int)).reshape(ids.shape)
+            out.update((bases, of_one[tokens != self.oov]) for bases, of_one, tokens in zip(part, logs, ids))
         return out
 
     def means(self, sequences):

@@ -41,13 +41,23 @@ struct Case {
   std::string constraint;
 };
 
-/// True if prompt + bases keeps everything, by searching the text.
-bool keeps(const Case& c, const std::string& bases) {
+/// What is avoided, as written and on the other strand.
+std::vector<Motif> avoided_motifs(const Case& c) {
+  std::vector<Motif> motifs;
+  for (const std::string& avoided : c.avoided) {
+    motifs.push_back(motif(avoided));
+    motifs.push_back(reverse_complement(motif(avoided)));
+  }
+  return motifs;
+}
+
+/// True if prompt + bases keeps everything, by searching the text for `motifs`, those of avoided_motifs(),
+/// and for the rest.
+bool keeps(const Case& c, const std::vector<Motif>& motifs, const std::string& bases) {
   const std::string text = c.prompt + bases;
-  for (const std::string& avoided : c.avoided)
-    for (const Motif& one : {motif(avoided), reverse_complement(motif(avoided))})
-      for (size_t at = 0; at < text.size(); ++at)
-        if (at + one.bases.size() > c.prompt.size() && occurs_at(text, at, one)) return false;
+  for (const Motif& one : motifs)
+    for (size_t at = 0; at < text.size(); ++at)
+      if (at + one.bases.size() > c.prompt.size() && occurs_at(text, at, one)) return false;
   for (size_t frame = 0; frame < 3; ++frame)
     for (size_t at = c.prompt.size() + frame - 3; (c.frames >> frame & 1) != 0 && at + 3 <= text.size();
          at += 3)
@@ -71,11 +81,12 @@ bool keeps(const Case& c, const std::string& bases) {
 
 /// All texts of `length` bases that keep everything, sorted.
 std::vector<std::string> brute_force(const Case& c) {
+  const std::vector<Motif> motifs = avoided_motifs(c);
   std::vector<std::string> out;
   for (size_t v = 0; v < size_t{1} << 2 * c.length; ++v) {
     std::string bases;
     for (size_t j = c.length; j-- > 0;) bases += kLetters[v >> 2 * j & 3];
-    if (keeps(c, bases)) out.push_back(bases);
+    if (keeps(c, motifs, bases)) out.push_back(bases);
   }
   std::sort(out.begin(), out.end());
   return out;
@@ -83,10 +94,7 @@ std::vector<std::string> brute_force(const Case& c) {
 
 BoundedBases bounded(const Case& c, NewBases& bases) {
   std::vector<Motif> motifs = stop_codons();
-  for (const std::string& avoided : c.avoided) {
-    motifs.push_back(motif(avoided));
-    motifs.push_back(reverse_complement(motif(avoided)));
-  }
+  for (const Motif& one : avoided_motifs(c)) motifs.push_back(one);
   bases.given = c.prompt.size() % kKmerLength;
   bases.length = c.length;
   bases.sets.assign(bases.given, kAnyBase);
