@@ -104,7 +104,7 @@ def pooled_states_are_those_of_float64():
     rng = random.Random(4)
     d = fresh()
     fasta = write(d, "edge.fa", to_fasta(list(bases.items())))
-    rows = [row for row in edge_variants(bases) if row[3] != "." and rng.random() < 0.5]
+    rows = [row for row in edge_variants(bases) if row[3] != "." and rng.random() < 0.25]
     path = write(d, "edge.vcf", as_vcf(rows, [*bases, "absent"]))
     worst, count = 0.0, 0
     for sizes, window, strand, pool in ((SMALL, 96, "both", "variant"), (SMALL, 96, "-", "18"), (UNTIED, 48, "+", "6000"),
@@ -129,7 +129,7 @@ def pooled_states_are_those_of_float64():
         expect(",Pool=%s>" % (of_variant if pool == "variant" else pool) in str(metadata), "Pool in the metadata: %s" % metadata)
         count += len(wanted)
     print("%d rows, worst difference %.2g" % (count, worst))
-    expect(count > 700, "%d rows" % count)
+    expect(count > 350, "%d rows" % count)
 
 
 @case
