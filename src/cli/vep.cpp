@@ -23,6 +23,7 @@ struct VepCommand {
   VepOptions options;
   CommonOptions common;
   std::string shard;
+  std::string pool;           // of recipe head, or of --embeddings
   bool recipe_table = false;  // the word table in the place of a recipe
   bool no_version = false, fill = false;
 };
@@ -51,6 +52,36 @@ SettingList recipe_options(VepCommand& command) {
     if (!command.recipe_table) set(parts);
   };
   return settings;
+}
+
+// The settings of recipe head; its pool shares a name with that of --embeddings.
+SettingList head_options(VepCommand& command) {
+  SettingList settings = head_settings(command.options.scores);
+  const auto pool =
+      std::find_if(settings.begin(), settings.end(), [](const Setting& one) { return one.name == "pool"; });
+  pool->help +=
+      "; of --embeddings: the tokens of a mean, window (all; default), variant (the first that differs) or "
+      "BP "
+      "bases from there on";
+  pool->target = &command.pool;
+  return settings;
+}
+
+// Gives --pool to what it is for, and returns the names of the options that were given, without those that
+// the recipes need not see.
+std::vector<std::string> choose_pool(const CommandLine& line, VepCommand& command) {
+  std::vector<std::string> given = line.given_names();
+  if (!line.given("pool")) return given;
+  RecipeSettings& scores = command.options.scores;
+  if (scores.wants("head")) {
+    scores.pooling.pool = word_setting("pool", command.pool, kRowPoolWords);
+    return given;
+  }
+  if (command.options.embeddings.empty())
+    throw Error("main_vep", "--pool is of --embeddings or of recipe head, of which none is chosen");
+  command.options.pool = command.pool;
+  std::erase(given, "pool");
+  return given;
 }
 
 // ---- --table and --fill: scores of SNVs from outputs of carbon scan
@@ -135,7 +166,7 @@ int run(const CommandLine& line, VepCommand& command) {
                 "-f, --fasta-ref is missing: name the reference that the VCF was made "
                 "with; see 'carbon vep --help'");
   }
-  check_given(options.scores, line.given_names());
+  check_given(options.scores, choose_pool(line, command));
   if (const std::string idle = idle_setting(options.scores, line.given_names());
       !idle.empty() && !tables_alone)
     program_log().warning("vep", "--" + idle);
@@ -174,7 +205,6 @@ int run(const CommandLine& line, VepCommand& command) {
 Run declare_vep(CommandLine& line) {
   const auto command = std::make_shared<VepCommand>();
   VepOptions& options = command->options;
-  RecipeSettings& scores = options.scores;
   options.input.clear();
   line.describe(
       "Annotate a VCF or BCF with variant-effect scores, alternative minus reference",
@@ -205,7 +235,7 @@ Run declare_vep(CommandLine& line) {
   add_index_option(line, options.write_index);
   group.flag("no-version", "do not write version and command line into the header", command->no_version);
   add_settings(line, "Options", recipe_options(*command));
-  add_settings(line, "Classification head of recipe head", head_settings(scores));
+  add_settings(line, "Classification head of recipe head", head_options(*command));
   group.option({'c', "check-ref", "w|e|x",
                 "if REF differs from the FASTA: w (warn and write no score; default), e (exit) or x (drop "
                 "the record)"},
@@ -236,7 +266,7 @@ Run declare_vep(CommandLine& line) {
   group.option(
       {"embeddings", kOutput,
        "also write the mean hidden states of the windows with REF and with ALT to this .safetensors or "
-       ".npy file"},
+       ".npy file; --pool says of which tokens"},
       options.embeddings);
   group.option({"shard", "I/N",
                 "annotate only the I-th of N contiguous shares of the records; not with standard input"},

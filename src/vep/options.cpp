@@ -3,11 +3,26 @@
 #include <filesystem>
 
 #include "src/base/error.hpp"
+#include "src/base/json.hpp"
+#include "src/base/numbers.hpp"
 #include "src/files/file_name.hpp"
 #include "src/files/sequence_output.hpp"
 #include "src/vep/output.hpp"
 
 namespace carbon {
+
+size_t pooled_tokens(const std::string& pool, size_t bases) {
+  if (pool == kWindowPool) return 0;
+  if (pool == kVariantPool) return 1;
+  size_t length = 0;
+  if (!parse_number(pool, length) || length < bases || length % bases != 0)
+    throw SettingError("vep", "pool",
+                       "pool '" + printable(pool) +
+                           "': expected window, variant, or a number of bases that is a "
+                           "multiple of " +
+                           std::to_string(bases) + ", at least " + std::to_string(bases));
+  return length / bases;
+}
 
 VcfWriterOptions output_options(const VepOptions& options) {
   VcfWriterOptions out;
@@ -28,6 +43,7 @@ void check_vep_output(const VepOptions& options) {
     if (options.scores.recipes != std::vector<std::string>{"centered"})
       throw Error("vep",
                   "embeddings are those of the windows of recipe centered, which is to be the only one");
+    pooled_tokens(options.pool, 1);  // a model may ask for more
     check_embeddings_file(options.embeddings);
   }
   check_continuable("vep", options.output, options.earlier);

@@ -23,6 +23,13 @@ enum class CheckRef { warn, exit, exclude };
 inline constexpr Word<CheckRef> kCheckRefWords[] = {
     {"w", CheckRef::warn}, {"e", CheckRef::exit}, {"x", CheckRef::exclude}};
 
+/// Of which tokens of a window --embeddings writes the mean: of all, or from the first on that differs, that
+/// one or those of some bases.
+inline constexpr const char* kWindowPool = "window";
+inline constexpr const char* kVariantPool = "variant";
+/// How many tokens of `bases` bases that are; 0 for those of the window. Throws SettingError.
+size_t pooled_tokens(const std::string& pool, size_t bases);
+
 struct VepOptions {
   std::string input = "-";
   std::string fasta;
@@ -38,6 +45,7 @@ struct VepOptions {
   std::string unify_chr_names, chr_map;  // for ContigNames; "" : names must be equal
   std::string cache;                     // "" : none
   std::string embeddings;                // a file of mean hidden states; "" : none
+  std::string pool = kWindowPool;        // of which tokens these are: a word, or a number of bases
   std::string histogram;                 // of the scores; "" : none
   std::vector<std::string> tables;       // of carbon scan
   std::optional<Shard> shard;

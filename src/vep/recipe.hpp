@@ -89,6 +89,7 @@ struct Planning {
   TokenLayout layout;
   ScoreCache* cache = nullptr;  // null: none
   bool means = false;           // mean hidden states are wanted beside the scores
+  size_t pool = 0;              // of so many k-mers from the first that is read differently; 0: of windows
 };
 
 /// A recipe with its sizes, which fit the model that it was made for.

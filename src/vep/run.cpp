@@ -110,6 +110,7 @@ RunIdentity run_identity(const LoadedModel& model, const VepOptions& options, co
       if (name != "recipe") run.emplace(recipe->name() + (" " + name), value);
   run.emplace("recipe", joined(recipes, "+", [](const auto& recipe) { return recipe->name(); }));
   if (!options.embeddings.empty()) run.emplace("embeddings", "yes");
+  if (options.pool != kWindowPool) run.emplace("pool", options.pool);
   run.merge(RunIdentity{
       {"check-ref", word_of(kCheckRefWords, options.check_ref)},
       {"tag-prefix", options.tag_prefix},
@@ -136,6 +137,14 @@ std::unique_ptr<Journal> open_journal(const LoadedModel& model, const VepOptions
     options.log->warning("vep", "continuing: " + journal->path() + " has the scores of " +
                                     count_of(journal->saved(), "record"));
   return journal;
+}
+
+// The lines of a header with the bases of a pool in those of models; 0: windows, which are not named.
+std::vector<std::string> with_pool(std::vector<std::string> lines, size_t bases) {
+  for (std::string& line : lines)
+    if (bases > 0 && line.starts_with("##carbon_vepModel=<"))
+      line.insert(line.size() - 1, ",Pool=" + std::to_string(bases));
+  return lines;
 }
 
 // Opens the file that counts the log-likelihood ratios of the recipes, those of tables not among them; null
@@ -258,7 +267,9 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
   std::optional<ScoreCache> cache = options.estimate.wanted ? std::nullopt : open_cache(model, options);
   const bool embeds = !options.embeddings.empty();
   ScoreCache* const shared_cache = cache ? &*cache : nullptr;
-  const SitePlanner sites(std::move(recipes), model.config().layout, shared_cache, embeds);
+  const TokenLayout& layout = model.config().layout;
+  const size_t pool = pooled_tokens(options.pool, layout.bases());
+  const SitePlanner sites(std::move(recipes), layout, shared_cache, embeds, pool);
   VepPlanner planner(options, sites, embeds ? 2 * model.config().hidden : 0);
   const IndexRange range = records_of_run(options, planner);
   VcfReader vcf(options.input, options.selection, *options.log);
@@ -286,7 +297,9 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
   if (journal && journal->locked()) writing.temporary = TemporaryName::fixed;
   const std::unique_ptr<HistogramFile> histogram = open_histogram(options, sites, scored, writing.temporary);
   std::optional<VariantEmbeddings> embeddings;
-  if (embeds) embeddings.emplace(options.embeddings, model.config().hidden, writing.header_lines);
+  if (embeds)
+    embeddings.emplace(options.embeddings, model.config().hidden,
+                       with_pool(writing.header_lines, pool * layout.bases()));
   const auto output = make_site_output(vcf, writing, options.header);
   Progress progress(*options.log, options.progress, "vep", "records");
   if (options.shard) {

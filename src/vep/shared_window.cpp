@@ -43,16 +43,18 @@ ForkedAllele::ForkedAllele(std::shared_ptr<const SharedWindow> window, AlleleCom
   differs_ = differ != ours.end();
   diverge_ = allele_.first + static_cast<size_t>(differ - ours.begin()) / window_->k;
   tokens_differ_ = diverge_ < kmers();
-  if (!allele_.measures.empty() && allele_.same_length) find_measured();
+  if (!allele_.measures.empty() || allele_.pool > 0) find_other();
 }
 
-// Finds the rows that l2 and jsd compare.
-void ForkedAllele::find_measured() {
+// Finds the rows that l2 and jsd compare, and those of a mean that begins where the alleles differ.
+void ForkedAllele::find_other() {
   const size_t k = window_->k, bases = allele_.alternative.size();
   const std::optional<size_t> other =
       first_other_token(allele_.alternative, reference(), k, diverge_ - allele_.first);
   if (!other) return;
   other_ = allele_.first + *other;
+  if (allele_.means) pool_rows_ = std::min(allele_.pool, bases / k - *other);
+  if (allele_.measures.empty() || !allele_.same_length) return;
   state_rows_ = std::min(allele_.horizon, bases / k - *other);
   // The row of the last k-mer, whole or not, predicts nothing in the window.
   base_rows_ = std::min(allele_.horizon, (bases + k - 1) / k - 1 - *other);
@@ -93,7 +95,7 @@ bool ForkedAllele::computes(Kind kind) const {
 }
 
 bool ForkedAllele::computes() const {
-  return computes_marginals() || computes(Kind::tokens) || computes(Kind::l2) || allele_.means;
+  return computes_marginals() || computes(Kind::tokens) || states_read() > 0 || means_windows();
 }
 
 size_t ForkedAllele::inputs() const {
@@ -102,8 +104,8 @@ size_t ForkedAllele::inputs() const {
   // Of the last k-mer, whole or not, only the bases are predicted.
   if (computes(Kind::bases) || computes(Kind::tokens))
     inputs = allele_.first + (allele_.alternative.size() + k - 1) / k - 1;
-  if (allele_.means) inputs = std::max(inputs, kmers());
-  if (computes(Kind::l2)) inputs = std::max(inputs, other_ + state_rows_);
+  if (means_windows()) inputs = std::max(inputs, kmers());
+  if (states_read() > 0) inputs = std::max(inputs, other_ + states_read());
   if (computes(Kind::jsd)) inputs = std::max(inputs, other_ + base_rows_);
   return inputs;
 }
@@ -129,10 +131,10 @@ double ForkedAllele::value(size_t tag) const {
 }
 
 double ForkedAllele::distance() const {
-  const size_t width = states_->states.size() / state_rows_;
+  const size_t width = states_->states.size() / states_read();
   const auto reference = std::span(window_->states->states)
                              .subspan((other_ - window_->first_state) * width, state_rows_ * width);
-  return state_distance(states_->states, reference, width);
+  return state_distance(std::span(states_->states).first(state_rows_ * width), reference, width);
 }
 
 double ForkedAllele::divergence() const {
@@ -169,7 +171,17 @@ const ScoreKey* ForkedAllele::missing(size_t tag) const {
   return cached && !cached->llr ? &cached->key : nullptr;
 }
 
+std::optional<AlleleMeans> ForkedAllele::means_from_other() const {
+  if (pool_rows_ == 0) return std::nullopt;
+  const size_t width = states_->states.size() / states_read();
+  const auto mean = [&](const Request& request, size_t first) {
+    return mean_state(std::span(request.states).subspan(first * width, pool_rows_ * width), width);
+  };
+  return AlleleMeans{mean(*window_->states, other_ - window_->first_state), mean(*states_, 0)};
+}
+
 std::optional<AlleleMeans> ForkedAllele::means() const {
+  if (allele_.pool > 0) return means_from_other();
   const size_t all = kmers(), alike = std::min(diverge_, all);
   if (!window_->means || all == 0) return std::nullopt;
   const auto reference = mean_after(*window_->means, all);
@@ -219,8 +231,7 @@ class WindowRequests {
   // What an allele needs of the reference window.
   void note(const ForkedAllele& allele, std::vector<RequestPtr>& requests) {
     const bool bases = allele.computes_marginals(), tokens = allele.computes(ForkedAllele::Kind::tokens),
-               means = allele.allele_.means && allele.kmers() > 0,
-               states = allele.computes(ForkedAllele::Kind::l2);
+               means = allele.means_windows() && allele.kmers() > 0, states = allele.states_read() > 0;
     if (!bases && !tokens && !means && !states) return;
     if (!first_) first_ = &requests;
     end_ = std::max(end_, allele.allele_.first * window_.k + allele.allele_.alternative.size());
@@ -233,7 +244,7 @@ class WindowRequests {
       places_.insert(static_cast<uint32_t>(allele.diverge_));
     if (states) {
       window_.first_state = states_end_ > 0 ? std::min(window_.first_state, allele.other_) : allele.other_;
-      states_end_ = std::max(states_end_, allele.other_ + allele.state_rows_);
+      states_end_ = std::max(states_end_, allele.other_ + allele.states_read());
     }
     bases_ |= bases;
     tokens_ |= tokens;
@@ -289,10 +300,10 @@ class WindowRequests {
       allele.tokens_->targets =
           targets({kmers.begin(), kmers.begin() + static_cast<ptrdiff_t>(whole)}, 0, rows.size());
     }
-    if (allele.allele_.means && whole > 0) allele.means_ = add(HeadKind::mean_hidden, again);
-    if (allele.computes(ForkedAllele::Kind::l2)) {
+    if (allele.means_windows() && whole > 0) allele.means_ = add(HeadKind::mean_hidden, again);
+    if (allele.states_read() > 0) {
       allele.states_ = add(HeadKind::hidden, again + allele.other_ - allele.diverge_);
-      allele.states_->want_end = allele.states_->want_begin + allele.state_rows_;
+      allele.states_->want_end = allele.states_->want_begin + allele.states_read();
     }
   }
 

@@ -6,6 +6,7 @@
 // tokens, which run once.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -50,6 +51,7 @@ struct AlleleComparison {
   size_t horizon = 0;
   bool same_length = true;
   bool means = false;    // the mean hidden states of both windows are wanted
+  size_t pool = 0;       // the k-mers of a mean from the first that the model reads differently; 0: all
   bool is_other = true;  // false for an ALT that is REF
 };
 
@@ -87,9 +89,12 @@ class ForkedAllele final : public AlleleRatios {
   bool computes_marginals() const { return computes(Kind::bases) || computes(Kind::jsd); }
   /// Whether the windows are to be run for anything.
   bool computes() const;
+  bool means_windows() const { return allele_.means && allele_.pool == 0; }
+  /// The rows whose states are read.
+  size_t states_read() const { return std::max(computes(Kind::l2) ? state_rows_ : 0, pool_rows_); }
   /// How many k-mers from the beginning of its window the model reads.
   size_t inputs() const;
-  void find_measured();
+  void find_other();
   std::string_view reference() const {
     return std::string_view(window_->bases).substr(allele_.first * window_->k);
   }
@@ -99,6 +104,7 @@ class ForkedAllele final : public AlleleRatios {
   double base_ratio(size_t tag) const;
   double token_ratio() const;
   double distance() const;
+  std::optional<AlleleMeans> means_from_other() const;
   double divergence() const;
   /// The bases that jsd compares.
   std::string_view predicted_bases() const;
@@ -110,6 +116,7 @@ class ForkedAllele final : public AlleleRatios {
   std::vector<Kind> kinds_;
   size_t other_ = 0;                                // the first k-mer of the window that is read differently
   size_t state_rows_ = 0, base_rows_ = 0;           // how many rows from there on l2 and jsd compare; 0: none
+  size_t pool_rows_ = 0;                            // of a mean from there on; 0: none
   std::vector<std::optional<CachedScore>> cached_;  // one per tag; none: no cache, or nothing to compute
   RequestPtr marginals_, tokens_, means_, states_;  // of the alternative's own k-mers, as in SharedWindow
 };

@@ -19,9 +19,11 @@ RecordCheck check_reference(const Variant& variant, const ContigReference& refer
 
 class SitePlanner {
  public:
-  /// `cache` may be null. `means`: mean hidden states are wanted, too, which recipe centered has.
-  SitePlanner(RecipeList recipes, const TokenLayout& layout, ScoreCache* cache, bool means = false)
-      : recipes_(std::move(recipes)), with_{layout, cache, means} {}
+  /// `cache` may be null. `means`: mean hidden states are wanted, too, which recipe centered has; those of
+  /// `pool` k-mers from the first that the model reads differently, or of the windows if it is 0.
+  SitePlanner(RecipeList recipes, const TokenLayout& layout, ScoreCache* cache, bool means = false,
+              size_t pool = 0)
+      : recipes_(std::move(recipes)), with_{layout, cache, means, pool} {}
 
   const RecipeList& recipes() const { return recipes_; }
   /// The number of scores of an ALT.
@@ -45,7 +47,7 @@ class SitePlanner {
   /// score that is not finite as a float.
   SiteValues values(const VepSite& site, const std::string& place) const;
   /// The mean hidden states of the alleles of the first recipe, in their order: the mean over strands of the
-  /// means over phases; none of an allele whose windows have no whole 6-mer. Throws Error as values() does.
+  /// means over phases; none of an allele whose windows have no k-mer to read. Throws Error as values() does.
   std::vector<std::optional<AlleleMeans>> means(const VepSite& site, const std::string& place) const;
 
  private:

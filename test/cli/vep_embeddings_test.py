@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import re
 import struct
 import subprocess
@@ -15,10 +16,15 @@ from vep_reference_support import (SMALL, UNTIED, alleles_of, as_vcf, edge_genom
                                    vep_reference)
 from vep_support import MINI, OTHER, WINDOW, reference, vcf, vep
 
+import letter_reference
+import measure_reference
+
 ARGS = ("-w", WINDOW, "--no-version", "--max-ref-mismatch", 1)
 PROBE = os.path.join(os.path.dirname(os.path.dirname(DATA)), "docs", "probe.py")
 # Of states around 1: float32 sums of a few layers differ from float64 by far less.
 TOLERANCE = 1e-4
+LETTERS = {"preset": "marin", "hidden": 48, "layers": 2, "heads": 3, "kv_heads": 3, "head_dim": 16, "intermediate": 96, "dtype": "f32",
+           "tied": 0, "vocab": 0, "dna_start": -1, "max_positions": 256}
 
 
 def tensors(path):
@@ -90,6 +96,81 @@ def states_are_those_of_float64():
         rows += len(wanted)
     print("%d rows, worst difference %.2g" % (rows, worst))
     expect(rows > 2000, "%d rows" % rows)
+
+
+@case
+def pooled_states_are_those_of_float64():
+    bases = edge_genome()
+    rng = random.Random(4)
+    d = fresh()
+    fasta = write(d, "edge.fa", to_fasta(list(bases.items())))
+    rows = [row for row in edge_variants(bases) if row[3] != "." and rng.random() < 0.25]
+    path = write(d, "edge.vcf", as_vcf(rows, [*bases, "absent"]))
+    worst, count = 0.0, 0
+    for sizes, window, strand, pool in ((SMALL, 96, "both", "variant"), (SMALL, 96, "-", "18"), (UNTIED, 48, "+", "6000"),
+                                        (LETTERS, 65, "both", "variant"), (LETTERS, 64, "+", "20")):
+        stem = os.path.join(d, "out")
+        of_letters = sizes is LETTERS
+        out = ok("vep", "-m", model(**sizes), "--dtype", "f32", "-f", fasta, "-w", window, "--strand", strand, "--pool", pool,
+                 "--max-ref-mismatch", 1, "-q", "--no-version", "--embeddings", stem + ".safetensors", path).out
+        lines = records(out.decode("latin-1"))
+        reference = letter_reference.LetterModel(model(**sizes)) if of_letters else reference_model(**sizes)
+        of_variant = 1 if of_letters else 6
+        wanted = measure_reference.pooled_states(reference, upper(bases), [alleles_of(line) for line in lines],
+                                                 of_variant if pool == "variant" else int(pool), window, strand)
+        alleles = [(contig, str(pos), ref, alt) for contig, pos, ref, alts in map(alleles_of, lines) for alt in alts]
+        wanted = [(allele, pair) for allele, pair in zip(alleles, wanted) if pair]
+        expect_equal([(c, p, r, a) for c, p, _, r, a in variants_of(stem)], [allele for allele, _ in wanted], "alleles with rows")
+        found, metadata = tensors(stem + ".safetensors")
+        for i, name in enumerate(("ref", "alt")):
+            difference = np.abs(found[name] - np.array([pair[i] for _, pair in wanted])).max()
+            expect(difference < TOLERANCE, "%s differs by %g, pool %s" % (name, difference, pool))
+            worst = max(worst, difference)
+        expect(",Pool=%s>" % (of_variant if pool == "variant" else pool) in str(metadata), "Pool in the metadata: %s" % metadata)
+        count += len(wanted)
+    print("%d rows, worst difference %.2g" % (count, worst))
+    expect(count > 350, "%d rows" % count)
+
+
+@case
+def pooled_states_depend_on_nothing_else():
+    first = embedded(*ARGS, "--pool", 12, MINI)
+    plain = vep(*ARGS, MINI).out
+    expect_equal(first[0], plain, "output beside embeddings")
+    scores = set(scored(plain))
+    expect(set(first[3]) < scores, "alleles without a score have rows")
+    windows = embedded(*ARGS, "--pool", "window", MINI)
+    expect_equal([array.tobytes() for array in windows[1:3]], [array.tobytes() for array in embedded(*ARGS, MINI)[1:3]], "pool window")
+    for more in (("--batch-tokens", 1), ("--batch-tokens", 50, "-@", 1), ("--measure", "l2,jsd"), ("--measure", "llr,l2", "--horizon", 6)):
+        found = embedded(*ARGS, "--pool", 12, *more, MINI)
+        expect_equal([array.tobytes() for array in found[1:3]], [array.tobytes() for array in first[1:3]], "bytes, " + str(more))
+        expect_equal(found[3], first[3], "table")
+    for measure in ("l2", "jsd"):  # of the other rows that are read, no value depends on the pool
+        expect_equal(embedded(*ARGS, "--pool", 24, "--measure", measure, "--horizon", 12, MINI)[0],
+                     vep(*ARGS, "--measure", measure, "--horizon", 12, MINI).out, measure)
+    by_variant, by_bases = (embedded(*ARGS, "--pool", pool, MINI) for pool in ("variant", 6))
+    expect_equal(by_variant[1].tobytes(), by_bases[1].tobytes(), "pool variant is that of 6")
+    shares = [embedded(*ARGS, "--pool", 12, "--shard", "%d/3" % i, MINI) for i in (1, 2, 3)]
+    expect_equal(b"".join(share[2].tobytes() for share in shares), first[2].tobytes(), "rows of three shares")
+    d = fresh()
+    out, stem, given = os.path.join(d, "out.vcf"), os.path.join(d, "rows"), read(MINI).decode()
+    broken = write(d, "in.vcf", "".join(given.splitlines(True)[:-12]) + "c1\tx\n")
+    args = ("vep", "-m", model(), "-f", reference(), *ARGS, "-o", out, "--embeddings", stem + ".safetensors")
+    carbon(*args, "--pool", 12, broken)
+    write(d, "in.vcf", given)
+    expect_failure(carbon(*args, "--resume", broken), "pool")
+    ok(*args, "--pool", 12, "--resume", broken)
+    expect_equal(tensors(stem + ".safetensors")[0]["alt"].tobytes(), first[2].tobytes(), "a continued run")
+
+
+@case
+def pools_that_cannot_be_are_refused():
+    path = os.path.join(fresh(), "x.npy")
+    for args, words in ((("--pool", "variant"), "--embeddings"), (("--pool", 7, "--embeddings", path), "multiple of 6"),
+                        (("--pool", "mean", "--embeddings", path), "variant"), (("--pool", 0, "--embeddings", path), "at least"),
+                        (("--pool", "separator", "--embeddings", path), "variant"), (("--pool", "", "--embeddings", path), "empty")):
+        expect_failure(carbon("vep", "-m", model(), "-f", reference(), *ARGS, *args, MINI), words)
+        expect(not os.path.exists(path), "a file of a refused run")
 
 
 @case

@@ -87,6 +87,29 @@ def measures(model, genome, variants, window=8192, horizon=768, strand="both"):
     return out
 
 
+def pooled_states(model, genome, variants, pool, window=8192, strand="both", phases="auto"):
+    """For each ALT of the variants (state of R, state of A), the mean over strands of the means over phases of the mean over `pool` bases'
+    tokens from the first that differs; None where there is none."""
+    k = 1 if hasattr(model, "ids") else vep_reference.K
+    out = []
+    for variant in map(vep_reference.upper, variants):
+        for i in range(len(variant[3])):
+            _, form = classify(genome, variant, i, "centered", window)
+            of_strands = []
+            for s in vep_reference.strands("centered", strand) if form else ():
+                of_phases = []
+                for f in vep_reference.phases_of(phases, *form[1:]) if k > 1 else range(1):
+                    pair = centered_windows(genome[variant[0]], *form, window, s, f)
+                    a, r = (Rows(model, bases) for bases in pair) if pair and len(pair[0]) >= k else (None, None)
+                    others = [t for t, (ours, theirs) in enumerate(zip(a.ids, r.ids)) if ours != theirs] if a else []
+                    if others:
+                        of_phases.append([one.states[others[0]:others[0] + pool // k].mean(axis=0) for one in (r, a)])
+                if of_phases:
+                    of_strands.append(np.mean(of_phases, axis=0))
+            out.append(tuple(np.mean(of_strands, axis=0)) if of_strands else None)
+    return out
+
+
 class Rounded:
     """A model of vep_reference.py in bfloat16 as it is usually written: every tensor is rounded after each operation."""
 

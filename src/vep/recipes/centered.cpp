@@ -183,6 +183,7 @@ class Centered final : public Recipe {
       comparison.horizon = static_cast<size_t>(horizon_) / with.layout.bases();
       comparison.same_length = !members[i]->form.changes_length();
       comparison.means = with.means;
+      comparison.pool = with.pool;
       comparison.is_other = members[i]->form.ref != members[i]->form.alt;
       auto forked = std::make_unique<ForkedAllele>(window, std::move(comparison));
       for (size_t tag = 0; with.cache && tag < forked->tags(); ++tag)
