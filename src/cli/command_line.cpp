@@ -1,5 +1,7 @@
 #include "src/cli/command_line.hpp"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <deque>
@@ -14,6 +16,7 @@
 #include "src/base/error.hpp"
 #include "src/base/files.hpp"
 #include "src/base/help_lines.hpp"
+#include "src/base/letters.hpp"
 #include "src/base/numbers.hpp"
 #include "src/base/words.hpp"
 #include "src/cli/stderr_log.hpp"
@@ -246,8 +249,11 @@ void ArgumentWords::add_value(const std::string& word) {
   if (word.empty()) fail(empty_value(wants_value_.empty() ? "an argument" : wants_value_));
   // A file of such a name can be given as ./NAME.
   const Option* const before = std::exchange(without_value_, nullptr);
-  if (wants_value_.empty() && before &&
-      std::find(before->words.begin(), before->words.end(), word) != before->words.end())
+  const auto could_be_value = [&](const Option& option) {
+    if (!option.words.empty()) return std::ranges::find(option.words, word) != option.words.end();
+    return is_digit(word.front()) && access(word.c_str(), F_OK) != 0;
+  };
+  if (wants_value_.empty() && before && could_be_value(*before))
     fail("the value of --" + before->name + " stands directly behind it: --" + before->name + "=" + word);
   wants_value_.clear();
   words_.push_back(word);
@@ -375,6 +381,13 @@ std::optional<int> CommandLine::parse(int argc, char** argv) {
   } catch (const CLI::CallForHelp&) {
     std::cout << help() << std::flush;
     return std::cout ? 0 : 1;
+  } catch (const CLI::ExtrasError&) {
+    std::string text = "'" + app.remaining().front() + "' is one argument too many";
+    for (size_t i = 0; i < rows_.size(); ++i)
+      if (rows_[i].heading.empty() && made[i]->count() > 0)
+        text += ", after '" + made[i]->results().back() + "'";
+    program_log().error("main_" + command_, text + "; see '" + name + " --help'");
+    return 1;
   } catch (const CLI::ParseError& e) {
     program_log().error("main_" + command_, std::string(e.what()) + "; see '" + name + " --help'");
     return 1;

@@ -17,9 +17,11 @@ namespace {
 constexpr std::string_view kCompressed[] = {".gz", ".bgz", ".bgzf"};
 // The endings of each format, of which the first is its name.
 constexpr std::string_view kFormats[] = {
-    "vcf gvcf",  "bcf", "tsv", "csv",         "bedgraph bdg bg", "bed",          "gff3 gff", "gtf",
-    "bigwig bw", "npy", "npz", "safetensors", "parquet",         "fasta fa fna", "json",     "html htm",
-    "pdf",       "svg", "png", "xlsx"};
+    "vcf gvcf", "bcf",         "tsv",     "csv",          "bedgraph bdg bg",
+    "bed",      "gff3 gff",    "gtf",     "bigwig bw",    "npy",
+    "npz",      "safetensors", "parquet", "fasta fa fna", "json",
+    "html htm", "pdf",         "svg",     "png",          "xlsx xls",
+    "wig",      "pt pth",      "hdf5 h5"};
 
 struct NameEnd {
   std::string_view format;  // "" for a name that says nothing

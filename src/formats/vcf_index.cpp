@@ -12,6 +12,7 @@
 #include "src/base/words.hpp"
 #include "src/files/file_name.hpp"
 #include "src/files/htslib_messages.hpp"
+#include "src/formats/contig_spelling.hpp"
 #include "src/formats/records_file.hpp"
 
 namespace carbon {
@@ -64,8 +65,11 @@ VcfJump::VcfJump(htsFile* file, bcf_hdr_t* header, const std::string& path, VcfR
   }
   check_index_reaches_end(path, file->fp.bgzf, function_name);
   warn_if_older(path, log);
+  // A contig that the file has in another spelling was named before.
+  const ContigSpellings spellings(contigs_of_header(header_));
   for (const VcfRegions::Contig& contig : regions_.contigs()) {
-    if (contig_number(contig.name) < 0 && bcf_hdr_name2id(header_, contig.name.c_str()) < 0) {
+    if (contig_number(contig.name) < 0 && bcf_hdr_name2id(header_, contig.name.c_str()) < 0 &&
+        spellings.other(contig.name).empty()) {
       log.warning(function_name,
                   "contig " + contig.name + " of the regions is not in " + split_index_name(path).file);
     }

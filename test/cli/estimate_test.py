@@ -106,6 +106,7 @@ def times_and_shares_that_cannot_be():
     for bad in ("8", "h", "8x", "-1h", "0h"):
         expect_failure(carbon(*run, "--estimate=" + bad), "--estimate=" + bad, "8h")
     expect_failure(carbon(*run, "--estimate="), "is empty")
+    expect_failure(carbon(*run[:-1], "--estimate", "8h", MINI), "stands directly behind it: --estimate=8h")
     expect_failure(carbon(*run, "--estimate=8h", "--shard", "1/2"), "leave out --shard")
     expect_failure(carbon(*run[:-1], "-", "--estimate=8h", stdin=b""), "standard input")
     expect_failure(carbon("scan", "-m", model(), "-f", reference(), "-O", "bigwig", "-o", os.path.join(fresh(), "x"), "--estimate=8h"), "put together")

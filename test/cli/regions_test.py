@@ -57,12 +57,18 @@ def spellings(regions):
     return files
 
 
+SCAN = '##carbon_scanModel=<ID=CARBON_SCAN,Model="x">\n'
+
+
 def snvs():
-    """A record at every base, with a value."""
-    rows = "".join("%s\t%d\t.\t%s\t%s\t.\t.\tX=%d\n" % (name, i + 1, base, "C" if base == "A" else "A", i)
+    """A record at every base, with a value, a class and a phased genotype."""
+    rows = "".join("%s\t%d\t.\t%s\t%s\t.\t.\tX=%d;CARBON_SCAN=%d;CLASS=%s\tGT\t0|1\n"
+                   % (name, i + 1, base, "C" if base == "A" else "A", 7 * i % 120, -i, "ab"[i % 2])
                    for name in ("c1", "c2") for i, base in enumerate(GENOME[name]) if base in "ACGT" and i < 120)
-    return write(fresh(), "in.vcf", "##fileformat=VCFv4.2\n##INFO=<ID=X,Number=A,Type=Float,Description=\"x\">\n##contig=<ID=c1>\n"
-                 "##contig=<ID=c2>\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" + rows)
+    return write(fresh(), "in.vcf", "##fileformat=VCFv4.2\n" + SCAN + "##INFO=<ID=X,Number=A,Type=Float,Description=\"x\">\n"
+                 "##INFO=<ID=CARBON_SCAN,Number=A,Type=Float,Description=\"x\">\n"
+                 "##INFO=<ID=CLASS,Number=1,Type=String,Description=\"class\">\n##FORMAT=<ID=GT,Number=1,Type=String,Description=\"genotype\">\n"
+                 "##contig=<ID=c1>\n##contig=<ID=c2>\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\tS1\n" + rows)
 
 
 def commands():
@@ -71,6 +77,20 @@ def commands():
     ok("vep", "-q", "-m", model(), "-f", FASTA, "-w", 12, "--strand", "+", "-O", "z", "-W", "-o", packed + ".vcf.gz", vcf)
     vep = ("vep", "-m", model(), "-f", FASTA, "-w", 12, "--strand", "+", "--no-version")
     fields = lambda result: sorted(line for line in result.lines() if line and line[0] != "#")
+    labelled = model(labels=1, label_names="activity", problem_type="regression")
+    background = write(fresh(), "h.hist", SCAN + "#TRI\tALT\tBIN\tCOUNT\nAAA\tC\t0\t1\n")
+    genes = write(fresh(), "genes.bed", "c1\t0\t200\tone\nc2\t0\t200\ttwo\n")
+    # What reads records does so for all plugins alike, with -T, and of an indexed file with -R.
+    plugins = {
+        "+auroc": (1, ["--score", "X", "--label", "CLASS=b/a", "--bootstrap", "0"], fields),
+        "+combine": (1, ["--scores", "X:high"], lambda result: sorted(records(result.text))),
+        "+concord": (2, ["--tags", "X", "--bootstrap", "0"], fields),
+        "+gene-summary": (1, ["--tag", "X", "-R", genes], fields),
+        "+haplotypes": (1, ["-f", FASTA], fields),
+        "+rank": (1, ["--background", background], lambda result: sorted(records(result.text))),
+    }
+    of_records = lambda name, option, source: lambda path: plugins[name][2](
+        ok(name, option, path, *[source] * plugins[name][0], "--", *plugins[name][1]))
     return {
         "vep -T": lambda path: sorted(records(ok(*vep, "-T", path, vcf).text)),
         "vep -R": lambda path: sorted(records(ok(*vep, "-R", path, packed + ".vcf.gz").text)),
@@ -78,6 +98,9 @@ def commands():
         "scan -T": lambda path: fields(ok("scan", "-m", model(), "-f", FASTA, "-T", path, "--no-version")),
         "score": lambda path: fields(ok("score", "-m", model(), "-R", path, FASTA)),
         "embed": lambda path: fields(ok("embed", "-m", model(), "-R", path, FASTA)),
+        "predict": lambda path: fields(ok("predict", "-m", labelled, "-R", path, FASTA)),
+        **{"%s %s" % (name, option): of_records(name, option, source)
+           for name in plugins for option, source in (("-T", vcf), ("-R", packed + ".vcf.gz"))},
         "+mutagenesis": lambda path: sorted(records(ok("+mutagenesis", "-m", model(), "--", "-f", FASTA, "--window", 12, "-R", path).text)),
         "+gene-summary": lambda path: sorted(
             line.split("\t")[:3] + line.split("\t")[5:] for line in ok("+gene-summary", vcf, "--", "--tag", "X", "--regions", path).lines()[1:]),
@@ -87,11 +110,12 @@ def commands():
 @case
 def every_spelling_selects_the_same_everywhere():
     found = commands()
+    whole = write(fresh(), "whole.bed", "c1\t0\t120\nc2\t0\t120\n")
     for regions in (REGIONS, POINTS):
         files = spellings(regions)
         for name, select in found.items():
             wanted = select(files["r.bed"])
-            expect(wanted, "nothing with " + name)
+            expect(wanted and wanted != select(whole), "%s selects nothing, or everything" % name)
             for spelling in files if regions == REGIONS else ("positions", "VCF", "mixed"):
                 expect_equal(select(files[spelling]), wanted, "%s with %s" % (name, spelling))
         expect_equal([(row.split("\t")[0], int(row.split("\t")[1])) for row in found["vep -T"](files["mixed"])],

@@ -12,15 +12,18 @@ from vep_support import HEAD
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 
-def in_page(call):
-    """The JSON of an expression with the functions of formats.js."""
+def in_page(call, server=None):
+    """The JSON of an expression with the functions of formats.js, and with those of api.js, which ask the server."""
     directory = fresh()
     for folder in ("src/serve/page", "src/report/figures"):
         for name in os.listdir(os.path.join(SOURCE, folder)):
             if name.endswith(".js"):
                 shutil.copy(os.path.join(SOURCE, folder, name), directory)
     write(directory, "package.json", '{"type":"module"}')
-    write(directory, "call.js", 'import * as page from "./formats.js";\nconsole.log(JSON.stringify(%s));\n' % call)
+    # A browser completes addresses by that of the page.
+    write(directory, "call.js", 'import * as page from "./formats.js";\nimport * as api from "./api.js";\nconst ask = fetch;\n'
+          'globalThis.fetch = (path, options) => ask("http://127.0.0.1:%d/" + path, options);\nconsole.log(JSON.stringify(%s));\n'
+          % (server.port if server else 0, call))
     return json.loads(tool("node", os.path.join(directory, "call.js")).out)
 
 
@@ -90,6 +93,34 @@ def scores_are_those_of_vep():
             vcf = write(directory, "in.vcf", HEAD % "##contig=<ID=c>\n" + "c\t%(pos)d\t.\t%(ref)s\t%(alt)s\t.\t.\t.\n" % variant)
             row = ok("vep", "-m", model(), "-f", fasta, "-O", "t", vcf).lines()[-1].split("\t")
             expect(abs(float(row[5]) - scored["score"]) <= 1e-5 * abs(scored["score"]) + 1e-6, "%s, %s" % (row, scored))
+
+
+@case
+def places_have_the_values_of_scan_and_vep():
+    need_server()
+    bases = random_bases(600, 6)
+    directory = fresh()
+    fasta = write(directory, "r.fa", to_fasta([("chr1", bases)]))
+    change = (bases[299], "ACGT"["CGTA".index(bases[299])])
+    region = "page.parseRegion(' chr1:0,201-240')"
+    variant = "page.parsePlacedVariant('chr1:300 %s>%s')" % change
+    scan = "await api.scan({region: %s}, {strand: '+', frames: 1})" % region
+    score = "await (async ({place, ref, alt}) => api.scoreVariants(undefined, [`${place} ${ref}>${alt}`]))(%s)" % variant
+    with Server("-f", fasta) as server:
+        seen, scored = in_page(scan, server), in_page(score, server)[0]
+    expect_equal((seen["chrom"], seen["pos"], seen["sequence"]), ("chr1", 201, bases[200:240]), "what the page shows")
+    rows = [line.split("\t") for line in ok("scan", "-m", model(), "-f", fasta, "-r", "chr1:201-240", "--strand", "+", "-O", "bedgraph").table()]
+    expect_equal([int(row[1]) for row in rows], list(range(200, 240)), "bases of scan")
+    for row, base, logp in zip(rows, seen["sequence"], seen["logp"]):
+        expect(abs(float(row[3]) - logp["ACGT".index(base)]) <= 1e-5 * abs(float(row[3])), "%s, %s" % (row, logp))
+    vcf = write(directory, "in.vcf", HEAD % "##contig=<ID=chr1>\n" + "chr1\t300\t.\t%s\t%s\t.\t.\t.\n" % change)
+    row = ok("vep", "-m", model(), "-f", fasta, "-O", "t", vcf).lines()[-1].split("\t")
+    expect(abs(float(row[5]) - scored["score"]) <= 1e-5 * abs(scored["score"]) + 1e-6, "%s, %s" % (row, scored))
+    problem = "await (%s).then(() => 'taken', (error) => error.message)"
+    with Server() as server:
+        for asked in (scan, score):
+            message = in_page(problem % ("(async () => %s)()" % asked), server)
+            expect("-f" in message and "FASTA" in message, "without a FASTA: " + message)
 
 
 if __name__ == "__main__":

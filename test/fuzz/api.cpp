@@ -1,5 +1,5 @@
 // The body of a request to carbon serve, for each endpoint, and messages to carbon mcp: from the JSON to the
-// answer of a small model. The first byte chooses the endpoint, 0 to 8, or messages, 9.
+// answer of a small model. The first byte chooses the endpoint, 0 to 9, or messages, 10.
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -11,10 +11,6 @@
 
 namespace carbon::fuzz {
 namespace {
-
-WorkPtr scan_of_sequences(const ServedModel& served, HttpExchangePtr exchange) {
-  return make_dna_scan(served, nullptr, std::move(exchange));
-}
 
 RequestLimits small_limits() {
   RequestLimits limits;
@@ -70,7 +66,9 @@ void run(std::string_view input, const Folder& /*folder*/) {
       make_detokenize,
       make_dna_score,
       make_dna_generate,
-      scan_of_sequences,
+      [](const ServedModel& served, HttpExchangePtr exchange) {
+        return make_dna_scan(served, &server.reference, std::move(exchange));
+      },
       [](const ServedModel& served, HttpExchangePtr exchange) {
         return make_dna_variants(served, &server.reference, std::move(exchange));
       },

@@ -421,6 +421,7 @@ def api_seeds():
              "probabilities": True, "top_k": 5, "top_p": 0.5, "temperature": 2}),
         (5, {"prompt": "ACGTAC", "length": 6, "greedy": True, "stream": True, "sampler": "chain"}),
         (6, {"sequence": "ACGTACGTACGTACGTTAGCATCGATCGGCTAAG", "level": "marginal", "frames": 2, "context": 30, "strand": "+"}),
+        (6, {"region": "c1:3-40", "context": 12}), (7, {"variants": ["c1:40 A>C", "c2:3 T>G"], "window": 24}),
         (7, {"variants": [{"chrom": "c1", "pos": 40, "ref": "A", "alt": ["C", "AGG"]}, {"chrom": "c2", "pos": 3, "ref": "T",
              "alt": "G"}], "recipe": "centered", "window": 24, "strand": "both", "phases": "6"}),
         (7, {"sequence": "ACGTACGTTAGCATCGATCGG", "variants": [{"pos": 5, "ref": "A", "alt": ["C"]}], "recipe": "anchored",
