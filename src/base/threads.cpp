@@ -67,11 +67,11 @@ uint32_t wait_for_change(const std::atomic<uint32_t>& value, uint32_t old, bool 
 }  // namespace
 
 // With more threads than CPUs, a thread that looks for work would keep a CPU from one that has some.
-ThreadPool::ThreadPool(int threads) : forks_(forks), spins_(threads <= available_cpus()), left_(kNone) {
+ThreadPool::ThreadPool(int threads, const char* name)
+    : forks_(forks), spins_(threads <= available_cpus()), left_(kNone) {
   try {
     for (int i = 1; i < threads; ++i)
-      others_.push_back(
-          start_thread([this, thread = static_cast<size_t>(i)] { serve(thread); }, "carbon-pool"));
+      others_.push_back(start_thread([this, thread = static_cast<size_t>(i)] { serve(thread); }, name));
   } catch (...) {
     stop();
     throw;

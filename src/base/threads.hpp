@@ -89,8 +89,8 @@ class ThreadPool {
  public:
   using Work = std::function<void(size_t piece, size_t thread)>;
 
-  /// Starts threads - 1 threads. Throws Error if the system gives too few.
-  explicit ThreadPool(int threads);
+  /// Starts threads - 1 threads of this name. Throws Error if the system gives too few.
+  explicit ThreadPool(int threads, const char* name = "carbon-pool");
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
