@@ -4,12 +4,13 @@
 # reading, formatting, compressing and writing are what takes the time. Runs alternate; the table has medians.
 #
 #   bench/host.sh
-#   OUTPUTS="score:tsv score:tsv.gz" RUNS=3 bench/host.sh
+#   OUTPUTS="score:tsv score:tsv.gz" RUNS=3 BUILD="../other/build build" bench/host.sh
 #
-# From the environment: BUILD (default build, with carbon and make_checkpoint), RUNS (5), OUTPUTS (all of those below), BASES
-# (3000000), SNVS (20000), THREADS (default: all; as many threads format and compress). vep:anchored runs only if BUILD has
-# emulated/carbon and emulated/carbon-cuda.so (make emulated-programs): an emulated GPU that runs no kernel, so that the first
-# thread does nothing but the engine's work.
+# From the environment: BUILD (default build, with carbon; the last of several, which have tables of their own, with
+# make_checkpoint, too), RUNS (5), OUTPUTS (all of those below), BASES (3000000), SNVS (20000), THREADS (default: all; as many
+# threads format and compress). The outputs of vep, with recipe anchored, run only if BUILD has emulated/carbon and
+# emulated/carbon-cuda.so (make emulated-programs): an emulated GPU that runs no kernel, so that the first thread does nothing
+# but the engine's work.
 #
 # Columns: CPU time of the threads that read and plan, write, format and compress (the last two: of all such threads
 # together), and of the first thread, which computes on a CPU and has the engine's work; the longest of the threads that
@@ -19,7 +20,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-build=$(realpath "${BUILD:-build}")
+read -ra builds <<< "${BUILD:-build}"
+build=$(realpath "${builds[-1]}")
 # shellcheck disable=SC2034 # layers is for machine
 runs=${RUNS:-5} threads=${THREADS:-$(nproc)} bases=${BASES:-3000000} snvs=${SNVS:-20000} layers=1
 outputs=${OUTPUTS:-score:summary score:bedgraph score:tsv score:tsv.gz scan:tsv scan:tsv.gz scan:bcf scan:vcf.gz scan:bedgraph
@@ -38,9 +40,10 @@ sequences $((bases / 49140 + 1)) 49140 > "$work/windows.fa"
 sequences 1 "$bases" > "$work/genome.fa"
 variants "$snvs" $((bases / (snvs + 1))) "$work/genome.fa" > "$work/in.vcf"
 
-# run OUTPUT: a line for thread_times.py table, in $work/COMMAND.
+# run OUTPUT NUMBER: a line for thread_times.py table, in $work/COMMAND.NUMBER, of the build with this number.
 run() {
-  local command=${1%%:*} type=${1#*:} program=$build/carbon count=$bases options
+  local command=${1%%:*} type=${1#*:} build=${builds[$2]} count=$bases options
+  local program=$build/carbon times=$work/$command.$2
   case $1 in
     score:*) options=(-O "${type%.gz}" -o "$work/out.$type" "$work/windows.fa") ;;
     scan:histogram) options=(--histogram "$work/out.histogram" -o "$work/out.tsv" -f "$work/genome.fa") ;;
@@ -54,21 +57,25 @@ run() {
       ;;
   esac
   [[ $command != score ]] || count=$(((bases / 49140 + 1) * 49140))
-  printf '%s\t%s\t' "$1" "$count" >> "$work/$command"
+  printf '%s\t%s\t' "$1" "$count" >> "$times"
   CARBON_EMULATED_KERNELS=0 CARBON_EMULATED_MULTIPROCESSORS=132 /usr/bin/env python3 bench/thread_times.py run \
-    "$program" "$command" -v 0 -m "$work/model" -@ "$threads" "${options[@]}" >> "$work/$command"
+    "$program" "$command" -v 0 -m "$work/model" -@ "$threads" "${options[@]}" >> "$times"
 }
 
 machine
 for ((i = 0; i < runs; ++i)); do
-  for output in $outputs; do run "$output"; done
+  for output in $outputs; do
+    for n in "${!builds[@]}"; do run "$output" "$n"; done
+  done
 done
 for command in score scan vep; do
-  [[ -e $work/$command ]] || continue
-  time=${gpu[$command]}
-  printf '\n| %s, ns for each %s; one GPU takes %s ns |%s\n|---|%s\n' "$command" \
-    "$([[ $command == vep ]] && echo SNV || echo base)" "${time#-}" \
-    ' read and plan | write | format | compress | first thread | longest serial | sum | whole process | CPUs, 1 GPU | 2 GPUs |' \
-    '---|---|---|---|---|---|---|---|---|---|'
-  /usr/bin/env python3 bench/thread_times.py table "$work/$command" "$time"
+  for n in "${!builds[@]}"; do
+    [[ -e $work/$command.$n ]] || continue
+    time=${gpu[$command]}
+    printf '\n| %s of %s, ns for each %s; one GPU takes %s ns |%s\n|---|%s\n' "$command" "${builds[$n]}" \
+      "$([[ $command == vep ]] && echo SNV || echo base)" "${time#-}" \
+      ' read and plan | write | format | compress | first thread | longest serial | sum | whole process | CPUs, 1 GPU | 2 GPUs |' \
+      '---|---|---|---|---|---|---|---|---|---|'
+    /usr/bin/env python3 bench/thread_times.py table "$work/$command.$n" "$time"
+  done
 done
