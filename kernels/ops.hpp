@@ -172,6 +172,9 @@ class Backend {
   /// Backend, instruction set or kind of GPU, library of products, version of the arithmetic: what the bits
   /// of a score depend on besides the model.
   virtual std::string device_kind() const = 0;
+  /// Of a library that computes products: for each shape of the weights so far, the algorithm that a test has
+  /// chosen, on which bits depend as well. "" if there is none.
+  virtual std::string library_choices() const { return ""; }
   /// f32 or bf16: the type of "act" buffers and of the KV cache.
   virtual DType dtype() const = 0;
 

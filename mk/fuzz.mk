@@ -48,7 +48,7 @@ check-sanitized:
 	@export CARBON_SHARED="$${CARBON_SHARED:-../shared}" log=$(FUZZ_BUILD)/unit_parsers.stderr; \
 	    $(FUZZ_BUILD)/unit_parsers --no-colors=true 2> $$log || { tail -n 60 $$log; exit 1; }
 
-THREAD_TESTS = thread_pool ordered_writer scheduler scheduler_cancel api_many_calls serve_completions serve_dna serve_embeddings http_server http_limits stop_signals progress resume
+THREAD_TESTS = thread_pool ordered_writer ordered_texts scheduler scheduler_cancel api_many_calls serve_completions serve_dna serve_embeddings http_server http_limits stop_signals progress resume
 thread_files = $(subst $(space),$(comma),$(THREAD_TESTS:%=*%_test.cpp))
 comma        = ,
 space        = $() $()

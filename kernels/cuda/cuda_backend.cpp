@@ -38,6 +38,7 @@ class CudaBackend final : public ops::Backend {
   CudaBackend(std::shared_ptr<const Device> device, const ops::CudaOptions& options);
 
   std::string device_kind() const override;
+  std::string library_choices() const override { return library_ ? library_->choices() : ""; }
   DType dtype() const override { return dtype_; }
 
   size_t pass_rows() const override { return cuda::pass_rows(tiles_.device().multiprocessors); }
@@ -156,6 +157,8 @@ std::string card_word(std::string name) {
 // named where the library computes; own kernels give the same bits on both. A digest of the chosen algorithms
 // would tell cards apart only if they do differ. But it would be known only when the weights are loaded,
 // would change with the model, and would not tell a user whose scores are refused which card they are from.
+// So it is not here, but in the identity of a run that can be resumed (library_choices()): what the library
+// proposes, and so what is chosen, may change with the driver.
 std::string CudaBackend::device_kind() const {
   const std::string library = library_ ? "+" + library_->name() + "@" + card_word(device_->name()) : "";
   return "cuda:sm_" + std::to_string(device_->capability()) + "x" +

@@ -115,6 +115,19 @@ std::string Matmul::choice(size_t outputs, size_t k, MatmulResult result) const 
   return at != choices_.end() ? at->second.text : "";
 }
 
+std::string Matmul::choices() const {
+  std::string lines;
+  for (const auto& [shape, choice] : choices_) {
+    const auto& [outputs, k, result] = shape;
+    lines += std::to_string(outputs) + " x " + std::to_string(k) + " " +
+             std::to_string(static_cast<int>(result)) + ": ";
+    lines += choice.padded ? choice.padded->algorithm->name() + ", at least " +
+                                 std::to_string(choice.padded->least_rows) + " rows\n"
+                           : "none\n";
+  }
+  return lines;
+}
+
 void Matmul::run(const MatmulCall& call) {
   const auto at = choices_.find({call.outputs, call.k, call.result});
   if (at == choices_.end() || !at->second.padded || call.ld_out * result_bytes(call.result) % 16 != 0)

@@ -106,6 +106,8 @@ class Matmul {
   bool prepare(size_t outputs, size_t k, MatmulResult result);
   /// How prepare() chose: the algorithm, if there is one, and why those before it were refused.
   std::string choice(size_t outputs, size_t k, MatmulResult result) const;
+  /// A line for each shape and kind of result: what computes it, without what was refused.
+  std::string choices() const;
   /// bf16 times bf16, for a shape and a kind of result that prepare() accepted. act, out and the rows of out
   /// must be aligned to 16 bytes.
   void run(const MatmulCall& call);

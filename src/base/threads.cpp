@@ -28,6 +28,10 @@ OwnEnvironment::~OwnEnvironment() {
   uselocale(locale_);
 }
 
+void name_thread(const char* name) {
+  (void)pthread_setname_np(pthread_self(), name);
+}
+
 namespace {
 
 // Threads that find no piece subtract as well, but each only once for a call, so that left_ stays positive.
@@ -63,10 +67,11 @@ uint32_t wait_for_change(const std::atomic<uint32_t>& value, uint32_t old, bool 
 }  // namespace
 
 // With more threads than CPUs, a thread that looks for work would keep a CPU from one that has some.
-ThreadPool::ThreadPool(int threads) : forks_(forks), spins_(threads <= available_cpus()), left_(kNone) {
+ThreadPool::ThreadPool(int threads, const char* name)
+    : forks_(forks), spins_(threads <= available_cpus()), left_(kNone) {
   try {
     for (int i = 1; i < threads; ++i)
-      others_.push_back(start_thread([this, thread = static_cast<size_t>(i)] { serve(thread); }));
+      others_.push_back(start_thread([this, thread = static_cast<size_t>(i)] { serve(thread); }, name));
   } catch (...) {
     stop();
     throw;

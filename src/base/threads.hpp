@@ -39,11 +39,16 @@ class OwnEnvironment {
   locale_t locale_;
 };
 
+/// Gives the calling thread a name of up to 15 letters, by which `top -H` and profilers show it.
+void name_thread(const char* name);
+
 /// Starts a thread, which has an environment of its own (OwnEnvironment) and not that of whoever starts it.
-/// Throws Error saying what could not be had if the system gives no further one.
-inline std::thread start_thread(std::function<void()> work) {
+/// With a name, it has that (name_thread()), otherwise the one of the thread that starts it. Throws Error
+/// saying what could not be had if the system gives no further one.
+inline std::thread start_thread(std::function<void()> work, const char* name = nullptr) {
   try {
-    return std::thread([work = std::move(work)] {
+    return std::thread([work = std::move(work), name] {
+      if (name != nullptr) name_thread(name);
       const OwnEnvironment own;
       work();
     });
@@ -84,8 +89,8 @@ class ThreadPool {
  public:
   using Work = std::function<void(size_t piece, size_t thread)>;
 
-  /// Starts threads - 1 threads. Throws Error if the system gives too few.
-  explicit ThreadPool(int threads);
+  /// Starts threads - 1 threads of this name. Throws Error if the system gives too few.
+  explicit ThreadPool(int threads, const char* name = "carbon-pool");
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;

@@ -98,8 +98,8 @@ class EmbedWriter {
 // give the same float.
 class TableWriter final : public EmbedWriter {
  public:
-  TableWriter(const EmbedOptions& options, const SequenceRunInfo& run, size_t hidden)
-      : output_(options.output, run, *options.log),
+  TableWriter(const EmbedOptions& options, const SequenceRunInfo& run, size_t hidden, int threads)
+      : output_(options.output, run, *options.log, threads),
         hidden_(hidden),
         half_(options.dtype == DType::f16),
         kmers_(options.pooling.pool == Pool::none) {
@@ -165,10 +165,10 @@ class MatrixWriter final : public EmbedWriter {
 
 // Of `run`, a matrix uses the header alone.
 std::unique_ptr<EmbedWriter> make_embed_writer(const EmbedOptions& options, const SequenceRunInfo& run,
-                                               size_t hidden) {
+                                               size_t hidden, int threads) {
   if (output_of(options) != EmbedOutput::tsv)
     return std::make_unique<MatrixWriter>(options, run.header(), hidden);
-  return std::make_unique<TableWriter>(options, run, hidden);
+  return std::make_unique<TableWriter>(options, run, hidden, threads);
 }
 
 // What the values depend on besides the sequences and the model.
@@ -204,7 +204,7 @@ void run_embed(Engine& engine, const EmbedOptions& options) {
                             [&] { return run_identity(engine.model(), options); },
                             options.earlier,
                             [&] { return header_lines(engine.model(), options); }};
-  const auto writer = make_embed_writer(options, run, config.hidden);
+  const auto writer = make_embed_writer(options, run, config.hidden, output_threads(engine));
   run_sequences<EmbedItem>(
       engine, "embed", options, *writer,
       [&](const std::function<void(EmbedItem)>& emit, Progress& progress) {

@@ -11,6 +11,7 @@
 #include "src/base/settings.hpp"
 #include "src/base/system.hpp"
 #include "src/model/config.hpp"
+#include "src/model/digest.hpp"
 #include "src/model/llama_tensors.hpp"
 #include "src/model/lora.hpp"
 #include "src/model/model_use.hpp"
@@ -268,10 +269,13 @@ LoadedModels::LoadedModels(const ModelOptions& options, const std::shared_ptr<co
 
 RunIdentity identity_of(const LoadedModel& model) {
   const std::string& metadata = model.checkpoint().metadata();
-  return {{"model", model.model_sha256()},
-          {"dtype", model.dtype()},
-          {"device", model.device_kind()},
-          {"metadata", metadata.empty() ? "none" : metadata}};
+  RunIdentity run{{"model", model.model_sha256()},
+                  {"dtype", model.dtype()},
+                  {"device", model.device_kind()},
+                  {"metadata", metadata.empty() ? "none" : metadata}};
+  if (const std::string choices = model.library_choices(); !choices.empty())
+    run.emplace("algorithms", sha256_hex(choices).substr(0, 16));
+  return run;
 }
 
 std::string model_line(const std::string& name, const std::string& id, const LoadedModel& model,

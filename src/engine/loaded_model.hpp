@@ -86,6 +86,8 @@ class LoadedModel {
   /// bf16, f32 or int8.
   std::string dtype() const { return backend_->int8() ? "int8" : dtype_name(backend_->dtype()); }
   std::string device_kind() const { return backend_->device_kind(); }
+  /// ops::Backend::library_choices() of this device.
+  std::string library_choices() const { return backend_->library_choices(); }
 
  private:
   LoadedModel(const ModelOptions& options, const std::shared_ptr<const Checkpoint>& checkpoint);

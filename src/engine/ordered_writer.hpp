@@ -218,25 +218,29 @@ void run_ordered(Engine& engine, const std::function<void(const std::function<vo
   };
   std::thread producer, consumer;
   guarded([&] {
-    consumer = start_thread([&] {
-      guarded([&] {
-        writer.consume_all(
-            [&](Item& item) {
-              for (const RequestPtr& request : item.requests)
-                if (request->outcome == Outcome::refused) throw Error("engine", request->problem);
-              consume(item);
-            },
-            run.idle);
-      });
-      if (writer.stopped()) guarded([&] { run.stopped(writer.failure()); });
-    });
-    producer = start_thread([&] {
-      guarded([&] {
-        produce_all();
-        writer.close();
-        queue.close();
-      });
-    });
+    consumer = start_thread(
+        [&] {
+          guarded([&] {
+            writer.consume_all(
+                [&](Item& item) {
+                  for (const RequestPtr& request : item.requests)
+                    if (request->outcome == Outcome::refused) throw Error("engine", request->problem);
+                  consume(item);
+                },
+                run.idle);
+          });
+          if (writer.stopped()) guarded([&] { run.stopped(writer.failure()); });
+        },
+        "carbon-write");
+    producer = start_thread(
+        [&] {
+          guarded([&] {
+            produce_all();
+            writer.close();
+            queue.close();
+          });
+        },
+        "carbon-read");
     engine.run(queue);
   });
   computed.set_value();

@@ -2,6 +2,7 @@
 // ends, is stopped or fails.
 #pragma once
 
+#include <algorithm>
 #include <exception>
 #include <functional>
 #include <string>
@@ -14,6 +15,13 @@
 #include "src/engine/ordered_writer.hpp"
 
 namespace carbon {
+
+/// How many threads may compress an output or make its lines, beside the one that writes: as many as compute
+/// on a CPU. No GPU needs more than the most. They sleep while there is nothing for them.
+inline int output_threads(const Engine& engine) {
+  constexpr int kMost = 16;
+  return std::min(engine.model().pool().size() * static_cast<int>(engine.devices()), kMost);
+}
 
 /// A run as its messages call it, and what it shares with OrderedRun and EarlyEnd.
 struct OutputRun {

@@ -12,19 +12,16 @@ void RequestQueue::push(const std::vector<RequestPtr>& requests) {
   changed_.notify_all();
 }
 
-RequestQueue::Requests::iterator RequestQueue::next_for_device(Requests& of_owner, Requests::iterator from,
-                                                               int device) {
-  return std::find_if(from, of_owner.end(), [&](const RequestPtr& request) {
-    return !request->parent || request->parent->device == device;
-  });
+bool RequestQueue::is_for_device(const Request& request, int device) {
+  return !request.parent || request.parent->device == device;
 }
 
 std::vector<RequestPtr> RequestQueue::take(int device, size_t wanted, const std::map<uint64_t, size_t>& known,
                                            bool wait, const std::function<bool(const Request&)>& also) {
   std::unique_lock lock(mutex_);
-  const auto has_for_device = [&](auto& entry) {
-    Requests& of_owner = entry.second;
-    return next_for_device(of_owner, of_owner.begin(), device) != of_owner.end();
+  const auto has_for_device = [&](const auto& entry) {
+    return std::any_of(entry.second.begin(), entry.second.end(),
+                       [&](const RequestPtr& request) { return is_for_device(*request, device); });
   };
   if (wait)
     changed_.wait(lock, [&] {
@@ -38,16 +35,22 @@ std::vector<RequestPtr> RequestQueue::take(int device, size_t wanted, const std:
     const auto before = known.find(owner);
     size_t rows = before == known.end() ? 0 : before->second;
     const size_t first = taken.size();
-    for (auto at = next_for_device(of_owner, of_owner.begin(), device); at != of_owner.end();
-         at = next_for_device(of_owner, at, device)) {
+    // Those that are left move up at once: of the children of another device there may be thousands.
+    auto left = of_owner.begin(), at = left;
+    for (; at != of_owner.end(); ++at) {
+      if (!is_for_device(**at, device)) {
+        if (left != at) *left = std::move(*at);
+        ++left;
+        continue;
+      }
       // Requests that read the rows of one run come one after the other.
       const bool same_rows = taken.size() > first && same_tokens(*taken.back(), **at);
       if (rows >= wanted && !same_rows && !also(**at)) break;
       (*at)->device = device;
       if (!same_rows) rows += (*at)->rows();
       taken.push_back(std::move(*at));
-      at = of_owner.erase(at);
     }
+    of_owner.erase(left, at);
   }
   std::erase_if(waiting_, [](const auto& entry) { return entry.second.empty(); });
   // Another device may be waiting for the last request, which this one has taken.

@@ -38,7 +38,7 @@ class RequestQueue {
 
  private:
   using Requests = std::deque<RequestPtr>;
-  static Requests::iterator next_for_device(Requests& of_owner, Requests::iterator from, int device);
+  static bool is_for_device(const Request& request, int device);
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -58,10 +58,10 @@ void check_continuable(const std::string& command, const std::string& output, Ea
                 {"{--resume} needs a regular file: name one with {-o}"});
 }
 
-SequenceOutput::SequenceOutput(const std::string& path, const SequenceRunInfo& run, Log& log)
+SequenceOutput::SequenceOutput(const std::string& path, const SequenceRunInfo& run, Log& log, int threads)
     : resumable_(open_resumable(path, run, log)),
       continued_(sequences_of(resumable_.get())),
-      output_(path, resumable_ ? TemporaryName::kept : TemporaryName::unique) {
+      output_(path, resumable_ ? TemporaryName::kept : TemporaryName::unique, {-1, threads}) {
   if (continued_ || !run.header) return;
   for (const std::string& line : run.header()) write(line + "\n");
 }

@@ -41,8 +41,9 @@ void check_continuable(const std::string& command, const std::string& output, Ea
 class SequenceOutput {
  public:
   /// Opens the output, as ResumableOutput if it is a file, and writes the header of the run unless it
-  /// continues another. Throws Error, as do the other functions.
-  SequenceOutput(const std::string& path, const SequenceRunInfo& run, Log& log);
+  /// continues another. `threads` compress it if its name says so (BgzfOptions). Throws Error, as do the
+  /// other functions.
+  SequenceOutput(const std::string& path, const SequenceRunInfo& run, Log& log, int threads);
 
   /// The sequences that the file has from an earlier run; none without one.
   const std::optional<SequencesDone>& continued() const { return continued_; }

@@ -78,12 +78,13 @@ std::string record_path(const std::string& output) {
 class GenerateWriter {
  public:
   /// Opens the output. A FASTA has no place for the lines of `provenance`, so a file gets them as JSON beside
-  /// it; they are asked for only then. Throws Error, as do the other functions.
-  GenerateWriter(const GenerateOptions& options, const SequenceRunInfo& run,
+  /// it; they are asked for only then. `threads` compress the output. Throws Error, as do the other
+  /// functions.
+  GenerateWriter(const GenerateOptions& options, const SequenceRunInfo& run, int threads,
                  const std::function<std::vector<std::string>()>& provenance)
       : options_(options),
         record_path_(record_path(options.output)),
-        output_(options.output, run, *options.log) {
+        output_(options.output, run, *options.log, threads) {
     if (record_path_.empty()) return;
     record_.emplace(record_path_, TemporaryName::fixed);  // no other run has the lock of the output
     record_->write(provenance_json(provenance()));
@@ -251,7 +252,7 @@ void run_generate(LoadedModels& models, LoadedModels* drafts, const GenerateOpti
   const PromptPlanner planner(model.config(), drafts ? &drafts->front().config() : nullptr, options);
   const SequenceRunInfo run{
       {"generate", "sample"}, [&] { return run_identity(model, options); }, options.earlier};
-  GenerateWriter writer(options, run, [&] { return provenance(model, options); });
+  GenerateWriter writer(options, run, output_threads(engine), [&] { return provenance(model, options); });
   SequencesRead read(writer.continued());
   GenerateProgress progress(*options.log, options.progress, model.config().layout.bases());
   uint64_t samples = writer.continued() ? samples_in(*writer.continued(), options.samples) : 0;

@@ -20,11 +20,15 @@ double log_likelihood_ratio(std::span<const double> alt, std::span<const double>
 }
 
 double entropy(const double* logs) {
+  double probabilities[ops::kLetters];
+  for (size_t b = 0; b < ops::kLetters; ++b) probabilities[b] = std::exp(logs[b]);
+  return entropy(logs, probabilities);
+}
+
+double entropy(const double* logs, const double* probabilities) {
   double sum = 0;
-  for (size_t b = 0; b < ops::kLetters; ++b) {
-    const double p = std::exp(logs[b]);
-    if (p > 0) sum -= p * logs[b];
-  }
+  for (size_t b = 0; b < ops::kLetters; ++b)
+    if (probabilities[b] > 0) sum -= probabilities[b] * logs[b];
   return sum;
 }
 

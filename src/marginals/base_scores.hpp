@@ -61,8 +61,10 @@ void append_base_logprobs(std::string_view sequence, size_t first, size_t end, s
 /// common beginning is left out.
 double log_likelihood_ratio(std::span<const double> alt, std::span<const double> ref);
 
-/// -sum p ln p in nats of the four probabilities with these logs.
+/// -sum p ln p in nats of the four probabilities with these logs. The second form takes them as exp() gives
+/// them, for a caller that has them already.
 double entropy(const double* logs);
+double entropy(const double* logs, const double* probabilities);
 
 /// Subtracts ln sum exp of the four values, which makes them logs of probabilities that add up to 1.
 void normalise_logs(double* logs);

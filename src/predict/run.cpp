@@ -89,7 +89,7 @@ void run_predict(Engine& engine, const PredictOptions& options) {
                             [&] { return run_identity(engine.model(), options, labels); },
                             options.earlier,
                             [&] { return header_lines(engine.model(), options, labels); }};
-  SequenceOutput output(options.output, run, *options.log);
+  SequenceOutput output(options.output, run, *options.log, output_threads(engine));
   if (!output.continued()) output.write(heading(labels));
   run_sequences<PredictItem>(
       engine, "predict", options, output,

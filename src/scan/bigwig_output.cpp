@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cmath>
@@ -14,6 +15,7 @@
 #include <string_view>
 
 #include "src/base/error.hpp"
+#include "src/base/threads.hpp"
 #include "src/files/file_name.hpp"
 #include "src/files/output.hpp"
 #include "src/files/temporary_files.hpp"
@@ -195,7 +197,8 @@ using Contigs = std::vector<std::pair<std::string, int64_t>>;
 
 class BigwigScanOutput final : public ScanOutput, private Output {
  public:
-  BigwigScanOutput(const ScanOptions& options, const Contigs& contigs) {
+  BigwigScanOutput(const ScanOptions& options, const Contigs& contigs, int threads)
+      : pool_(std::min(threads, static_cast<int>(kTrackLetters.size())), "carbon-format") {
     if (!options.hub.empty())
       hub_.emplace(options.hub,
                    options.hub_genome.empty() ? hub_genome_of(options.fasta) : options.hub_genome,
@@ -244,10 +247,10 @@ class BigwigScanOutput final : public ScanOutput, private Output {
 
   void write_block() {
     if (values_[0].empty()) return;
-    for (size_t i = 0; i < kTrackLetters.size(); ++i) {
+    pool_.run(kTrackLetters.size(), [&](size_t i, size_t) {
       writers_[i]->write(contig_, begin_, values_[i]);
       values_[i].clear();
-    }
+    });
   }
 
   std::optional<ScanHub> hub_;  // first, because its folder can only go when the tracks have gone
@@ -256,15 +259,16 @@ class BigwigScanOutput final : public ScanOutput, private Output {
   size_t contig_ = 0;  // its number
   int64_t begin_ = 0;
   std::array<std::vector<float>, kTrackLetters.size()> values_;
+  ThreadPool pool_;  // each file is summarised and compressed by one thread at a time
 };
 
 }  // namespace
 
 std::unique_ptr<ScanOutput> open_bigwig(const ScanOptions& options, const IndexedFasta& fasta,
-                                        const ScanDestination&) {
+                                        const ScanDestination& destination) {
   Contigs contigs;
   for (const std::string& name : fasta.names()) contigs.emplace_back(name, fasta.length(name));
-  return std::make_unique<BigwigScanOutput>(options, contigs);
+  return std::make_unique<BigwigScanOutput>(options, contigs, destination.threads);
 }
 
 uint64_t bigwig_bytes(const ScanPiece&) {

@@ -17,8 +17,6 @@ constexpr const char* kTag = "CARBON_SCAN";
 // percent larger than htslib's default, in less than half the time. A scan writes much, and has to keep up
 // with a GPU.
 constexpr int kScanCompression = 4;
-// One thread compresses more than one thread can format.
-constexpr int kCompressionThreads = 1;
 // The longest text of a value, such as -1.23457e-05.
 constexpr uint64_t kValueBytes = 12;
 
@@ -37,6 +35,7 @@ VcfWriterOptions begun(const ScanOptions& options, const IndexedFasta& fasta,
   writing.header_lines = destination.header_lines;
   writing.temporary = destination.temporary;
   writing.continued = destination.continued;
+  writing.compression_threads = destination.threads;
   for (const std::string& name : fasta.names()) writing.contigs.emplace_back(name, fasta.length(name));
   return writing;
 }
@@ -99,7 +98,7 @@ class VcfScanOutput final : public ScanOutput {
 class BedgraphScanOutput final : public ScanOutput {
  public:
   BedgraphScanOutput(const std::string& path, const ScanDestination& destination)
-      : output_(path, destination.temporary, {kScanCompression, kCompressionThreads}) {
+      : output_(path, destination.temporary, {kScanCompression, destination.threads}) {
     if (destination.continued) return;
     for (const std::string& line : destination.header_lines) output_.write(line + "\n");
   }
@@ -251,7 +250,6 @@ VcfWriterOptions scan_writer_options(const ScanOptions& options) {
   if (!options.output_type.empty()) parse_output_type(options.output_type, out);
   out.type = output_type(out);
   if (out.level < 0 && out.type != 'u' && out.type != 'v') out.level = kScanCompression;
-  out.compression_threads = kCompressionThreads;
   out.indexed_table = true;
   if (!options.write_index.empty()) parse_write_index(options.write_index, out);
   return out;

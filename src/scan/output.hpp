@@ -50,6 +50,7 @@ struct ScanDestination {
   std::vector<std::string> header_lines;  // of any but bigWig, each without a newline
   TemporaryName temporary = TemporaryName::unique;
   bool continued = false;  // FILE.partial has its header, and bases are added to it
+  int threads = 1;         // that compress
 };
 
 /// A line of the table.

@@ -1,6 +1,7 @@
 #include "src/scan/recorder.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string_view>
@@ -35,7 +36,13 @@ std::string trinucleotide_text(size_t number) {
   return {kLetters[digits / 16], kLetters[digits / 4 % 4], kLetters[digits % 4]};
 }
 
+// The bin of a value as outputs have it, with six digits. These are within a hundred-thousandth of the value,
+// so only near the edge of a bin do they have to be looked at.
 int64_t bin_of(float value) {
+  const double error = 1e-5 * std::abs(static_cast<double>(value));
+  const double low = std::floor(100 * (value - error)), high = std::floor(100 * (value + error));
+  constexpr double kSmall = 1e6;
+  if (low == high && std::abs(low) < kSmall) return static_cast<int64_t>(low);
   std::string printed;
   append_vcf_float(value, printed);
   return histogram_bin(printed);

@@ -303,6 +303,7 @@ void run_scan(Engine& engine, ScanOptions options) {
 
   ScanDestination destination{scan_header_lines(engine.model(), options)};
   ScanFiles files{open_partial(engine.model(), options, pieces)};
+  destination.threads = output_threads(engine);
   if (files.partial) destination.temporary = TemporaryName::kept;
   const std::optional<ScanMark> mark = files.partial ? continued_mark(*files.partial) : std::nullopt;
   if (mark) {

@@ -47,31 +47,28 @@ void ScoreAssembler::take_bases(const ScoredWindow& item) {
   const size_t n = item.window.end - item.window.take;
   for (size_t i = 0; i < n; ++i) {
     const double* logs = base_logs(values, item.reverse ? n - 1 - i : i);
-    Letters& letters = track.emplace_back();
+    Letters letters;
     for (int b = 0; b < static_cast<int>(ops::kLetters); ++b)
-      letters[item.reverse ? complement_digit(b) : b] = logs[b];
+      letters[static_cast<size_t>(item.reverse ? complement_digit(b) : b)] = logs[b];
+    if (strand_ == StrandChoice::both)
+      track.push_back(letters);
+    else
+      emit_base(letters, nullptr);
   }
-  emit_ready();
-}
-
-void ScoreAssembler::emit_ready() {
-  const bool use_forward = strand_ != StrandChoice::reverse, use_reverse = strand_ != StrandChoice::forward;
-  while ((!use_forward || !tracks_[0].empty()) && (!use_reverse || !tracks_[1].empty())) {
-    emit_base(tracks_[use_forward ? 0 : 1].front(),
-              use_forward && use_reverse ? &tracks_[1].front() : nullptr);
-    if (use_forward) tracks_[0].pop_front();
-    if (use_reverse) tracks_[1].pop_front();
-    ++emitted_;
+  while (!tracks_[0].empty() && !tracks_[1].empty()) {
+    emit_base(tracks_[0].front(), &tracks_[1].front());
+    for (std::deque<Letters>& each : tracks_) each.pop_front();
   }
 }
 
-// Hands on the base at emitted_. `letters` are of one strand; `other` is the second strand, or null. Two
+// Hands on the next base. `letters` are of one strand; `other` is the second strand, or null. Two
 // strands give the mean.
 void ScoreAssembler::emit_base(Letters letters, const Letters* other) {
-  const char base = sequence_->forward[emitted_];
+  const size_t at = emitted_++;
+  const char base = sequence_->forward[at];
   const int digit = base_digit(base);
   if (digit < 0) return;
-  const int64_t position = sequence_->place.begin + static_cast<int64_t>(emitted_);
+  const int64_t position = sequence_->place.begin + static_cast<int64_t>(at);
   double logp = letters[digit];
   if (other) {
     logp = (logp + (*other)[digit]) / 2;

@@ -51,7 +51,6 @@ class ScoreAssembler {
   void check_finite(double logp, int64_t position) const;
   void emit_tokens(const ScoredWindow& item);
   void take_bases(const ScoredWindow& item);
-  void emit_ready();
   void emit_base(Letters letters, const Letters* other);
 
   ScoreLevel level_;
@@ -59,7 +58,7 @@ class ScoreAssembler {
   size_t bases_;
   ScoreSink& sink_;
   std::shared_ptr<const ScoredSequence> sequence_;
-  std::deque<Letters> tracks_[2];  // values from position emitted_ on: forward, reverse
+  std::deque<Letters> tracks_[2];  // of both strands: values from position emitted_ on
   size_t emitted_ = 0;             // the base that is handed on next
 };
 

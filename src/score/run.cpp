@@ -1,7 +1,12 @@
 #include "src/score/run.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
 
 #include "src/base/error.hpp"
 #include "src/base/numbers.hpp"
@@ -11,6 +16,7 @@
 #include "src/engine/output_run.hpp"
 #include "src/engine/run_estimate.hpp"
 #include "src/files/file_name.hpp"
+#include "src/files/ordered_texts.hpp"
 #include "src/files/output.hpp"
 #include "src/files/sequence_output.hpp"
 #include "src/marginals/base_scores.hpp"
@@ -90,17 +96,67 @@ void complete_score_options(ScoreOptions& options, size_t max_positions, size_t 
 namespace {
 
 constexpr int kTotalDigits = 10;
+// Values whose lines one thread makes at a time.
+constexpr size_t kPieceValues = 1024;
+
+// Values of a sequence that have a line each.
+struct Piece {
+  struct Value {
+    int64_t begin, end;
+    double logp;
+    char base;
+    std::array<double, ops::kLetters> letters;  // not used by bedgraph
+  };
+  std::string name;
+  std::vector<Value> values;
+};
+
+void append_bedgraph(const Piece& piece, std::string& text) {
+  for (const Piece::Value& value : piece.values) {
+    text += piece.name;
+    text += '\t';
+    append_integer(value.begin, text);
+    text += '\t';
+    append_integer(value.end, text);
+    text += '\t';
+    append_base_value(value.logp, text);
+    text += '\n';
+  }
+}
+
+void append_table(const Piece& piece, std::string& text) {
+  for (const Piece::Value& value : piece.values) {
+    std::array<double, ops::kLetters> probabilities;
+    for (size_t b = 0; b < ops::kLetters; ++b) probabilities[b] = std::exp(value.letters[b]);
+    text += piece.name;
+    text += '\t';
+    append_integer(value.end, text);
+    text += '\t';
+    text += value.base;
+    text += '\t';
+    append_base_value(value.logp, text);
+    text += '\t';
+    append_base_value(entropy(value.letters.data(), probabilities.data()), text);
+    for (const size_t digit : kOutputOrder) {
+      text += '\t';
+      append_base_value(probabilities[digit], text);
+    }
+    text += '\n';
+  }
+}
 
 // Writes the three output formats: it receives the values of a sequence in ascending forward coordinates and
 // decides what to print. Sums are taken in that order, in double.
 class ScoreWriter final : public ScoreSink {
  public:
-  /// Opens the output and writes the table's heading, unless the run continues another. Throws Error, as do
-  /// the other functions.
-  ScoreWriter(const ScoreOptions& options, const SequenceRunInfo& run)
-      : output_(options.output, run, *options.log),
+  /// Opens the output and writes the table's heading, unless the run continues another. `threads` make lines,
+  /// and as many compress. Throws Error, as do the other functions.
+  ScoreWriter(const ScoreOptions& options, const SequenceRunInfo& run, int threads)
+      : output_(options.output, run, *options.log, threads),
         type_(score_output_type(options)),
-        strand_(word_of(kStrandWords, options.strand)) {
+        strand_(word_of(kStrandWords, options.strand)),
+        texts_(type_ == ScoreOutput::summary ? 0 : threads,
+               [this](std::string_view text) { output_.write(text); }) {
     if (output_.continued()) return;
     if (type_ == ScoreOutput::summary)
       output_.write("#name\tstart\tend\tstrand\tn_scored\tsum_logp\tmean_logp\tperplexity\n");
@@ -117,74 +173,87 @@ class ScoreWriter final : public ScoreSink {
     ++scored_;
     sum_ += value.logp;
     if (type_ == ScoreOutput::summary) return;
-    line_ = sequence_.name;
-    line_ += '\t';
-    if (type_ == ScoreOutput::bedgraph) {
-      append_integer(value.begin, line_);
-      line_ += '\t';
-      append_integer(value.end, line_);
-      line_ += '\t';
-      append_base_value(value.logp, line_);
-    } else {
-      append_integer(value.end, line_);
-      line_ += '\t';
-      line_ += value.base;
-      line_ += '\t';
-      append_base_value(value.logp, line_);
-      line_ += '\t';
-      append_base_value(entropy(value.letters), line_);
-      for (const size_t digit : kOutputOrder) {
-        line_ += '\t';
-        append_base_value(std::exp(value.letters[digit]), line_);
-      }
-    }
-    line_ += '\n';
-    output_.write(line_);
+    Piece::Value& kept =
+        values_.emplace_back(Piece::Value{value.begin, value.end, value.logp, value.base, {}});
+    if (value.letters) std::copy_n(value.letters, ops::kLetters, kept.letters.begin());
+    if (values_.size() == kPieceValues) hand_over();
   }
 
   void end() override {
-    if (type_ != ScoreOutput::summary) return;
-    line_ = sequence_.name;
+    if (type_ != ScoreOutput::summary) return hand_over();
+    std::string line = sequence_.name;
     for (const int64_t number : {sequence_.begin, sequence_.end}) {
-      line_ += '\t';
-      append_integer(number, line_);
+      line += '\t';
+      append_integer(number, line);
     }
-    line_.append("\t").append(strand_).append("\t");
-    append_integer(static_cast<int64_t>(scored_), line_);
-    line_ += '\t';
-    append_general(sum_, kTotalDigits, line_);
+    line.append("\t").append(strand_).append("\t");
+    append_integer(static_cast<int64_t>(scored_), line);
+    line += '\t';
+    append_general(sum_, kTotalDigits, line);
     if (scored_ == 0) {
-      line_ += "\t.\t.\n";
+      line += "\t.\t.\n";
     } else {
       const double mean = sum_ / static_cast<double>(scored_);
-      line_ += '\t';
-      append_general(mean, kTotalDigits, line_);
-      line_ += '\t';
-      append_general(std::exp(-mean), kTotalDigits, line_);
-      line_ += '\n';
+      line += '\t';
+      append_general(mean, kTotalDigits, line);
+      line += '\t';
+      append_general(std::exp(-mean), kTotalDigits, line);
+      line += '\n';
     }
-    output_.write(line_);
+    output_.write(line);
   }
 
   /// Called after end(), when the sequences `done` are complete.
-  void end_sequence(const SequencesDone& done) { output_.end_sequence(done); }
+  void end_sequence(const SequencesDone& done) {
+    texts_.then([this, done] { output_.end_sequence(done); });
+  }
+  /// Waits for lines that are being made, and writes them. What is written and complete is known to the
+  /// output only then.
+  void write_all() { texts_.write_all(); }
+  /// The same after an error, which is what will be said: the sequences before it are complete, and are kept
+  /// if they can be written.
+  void write_complete() {
+    try {
+      texts_.write_all();
+    } catch (const std::exception&) {
+    }
+  }
   const std::optional<SequencesDone>& continued() const { return output_.continued(); }
   /// Passes it on to a pipe or a terminal, as TextOutput::flush_for_reader() does.
   void flush_for_reader() { output_.flush_for_reader(); }
   bool to_file() const { return output_.to_file(); }
   std::string saved_in() const { return output_.saved_in(); }
-  void flush_finished() { output_.flush_finished(); }
+  void flush_finished() {
+    write_all();
+    output_.flush_finished();
+  }
   /// Completes the output file. Without it, a named file is not left behind.
-  void close() { output_.close(); }
+  void close() {
+    write_all();
+    output_.close();
+  }
 
  private:
+  // Has the lines of the values made.
+  void hand_over() {
+    if (values_.empty()) return;
+    const auto piece = std::make_shared<const Piece>(Piece{sequence_.name, std::move(values_)});
+    values_ = {};
+    values_.reserve(kPieceValues);
+    if (type_ == ScoreOutput::bedgraph)
+      texts_.add([piece](std::string& text) { append_bedgraph(*piece, text); });
+    else
+      texts_.add([piece](std::string& text) { append_table(*piece, text); });
+  }
+
   SequenceOutput output_;
   ScoreOutput type_;
   const char* strand_;
   SequencePlace sequence_;
   uint64_t scored_ = 0;
   double sum_ = 0;
-  std::string line_;
+  std::vector<Piece::Value> values_;  // of the sequence, that have no lines yet
+  OrderedTexts texts_;                // last, as its threads end before the rest goes
 };
 
 // Says what the run would take, after planning all windows and running some.
@@ -243,21 +312,20 @@ void run_score(Engine& engine, ScoreOptions options) {
                             [&] { return run_identity(engine.model(), options); },
                             options.earlier,
                             [&] { return header_lines(engine.model(), options); }};
-  ScoreWriter writer(options, run);
+  ScoreWriter writer(options, run, output_threads(engine));
   ScoreAssembler assembler(options, config.layout.bases(), writer);
   Progress progress(*options.log, options.progress, "score", "bp");
   uint64_t done = writer.continued() ? writer.continued()->bases : 0;
   progress.begin_at(done);
   const ScorePlanner planner(config.layout, options);
-  // A heading alone is kept back, because there may be no input.
-  const auto flush_for_reader = [&] {
+  const auto idle = [&] {
+    writer.write_all();
+    // A heading alone is kept back, because there may be no input.
     if (done > 0) writer.flush_for_reader();
   };
   uint64_t sequences = writer.continued() ? writer.continued()->count : 0;
   run_to_output<ScoredWindow>(
-      engine,
-      {"score", [&] { return count_of(sequences, "sequence"); }, *options.log, options.stop,
-       flush_for_reader},
+      engine, {"score", [&] { return count_of(sequences, "sequence"); }, *options.log, options.stop, idle},
       writer, progress,
       [&](const std::function<void(ScoredWindow)>& emit) {
         read_further_sequences(
@@ -267,7 +335,12 @@ void run_score(Engine& engine, ScoreOptions options) {
             [&](const SequenceTotals& totals) { progress.set_total(totals.bases); });
       },
       [&](const ScoredWindow& item) {
-        assembler.consume(item);
+        try {
+          assembler.consume(item);
+        } catch (...) {
+          writer.write_complete();
+          throw;
+        }
         if (item.last) {
           ++sequences;
           writer.end_sequence(item.sequence->done);

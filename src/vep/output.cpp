@@ -42,7 +42,8 @@ class VcfSiteOutput final : public SiteOutput {
 class TableSiteOutput final : public SiteOutput {
  public:
   TableSiteOutput(const VcfWriterOptions& options, TableHeader header)
-      : output_(options.path, options.temporary), plain_(header == TableHeader::plain) {
+      : output_(options.path, options.temporary, {-1, options.compression_threads}),
+        plain_(header == TableHeader::plain) {
     if (!plain_)
       for (const std::string& line : options.header_lines) output_.write(line + "\n");
     std::string names = plain_ ? "CHROM\tPOS\tID\tREF\tALT" : "#CHROM\tPOS\tID\tREF\tALT";

@@ -24,8 +24,9 @@ constexpr size_t kShownLengths = 3, kShownNames = 3;
 // The records that share windows: so many that little is run again where the next ones begin.
 constexpr size_t kBatchRecords = 2048, kBatchBytes = 16 << 20;
 
-/// A hash of everything that the scores of a record depend on, besides the options of the run.
-Sha256Bytes site_digest(const VcfRecord& record, const VepSite& site, const ReferenceSlice& slice) {
+/// A hash of everything that the scores of a record depend on, besides the options of the run. `windows` says
+/// what the bases of its windows are.
+Sha256Bytes site_digest(const VcfRecord& record, const VepSite& site, const std::string& windows) {
   std::string text = record.contig() + "\n" + std::to_string(record.pos()) + "\n";
   for (const RecipeSite& recipe : site.recipes) {
     for (const auto& [alt, form, strands] : recipe.alleles)
@@ -33,8 +34,7 @@ Sha256Bytes site_digest(const VcfRecord& record, const VepSite& site, const Refe
           std::to_string(alt) + "\t" + std::to_string(form.pos) + "\t" + form.ref + "\t" + form.alt + "\n";
     text += "\n";
   }
-  text += std::to_string(slice.begin) + "\n" + std::to_string(slice.contig_length) + "\n";
-  return sha256_bytes(text + slice.bases);
+  return sha256_bytes(text + windows);
 }
 
 Variant variant_of(const VcfRecord& record, const RecordInput& input) {
@@ -56,6 +56,27 @@ std::string place_of(const VcfRecord& record) {
 
 size_t PlannedRecord::bytes() const {
   return record.bytes() + requests.size() * sizeof(ForkedAllele);
+}
+
+std::string BlockDigests::text_of(const BaseRange& range, const ContigReference& reference) {
+  if (contig_ != reference.contig || digests_.size() >= kMostBlocks) digests_.clear();
+  contig_ = reference.contig;
+  const int64_t begin = std::clamp<int64_t>(range.begin, 0, reference.length);
+  const int64_t end = std::clamp(range.end, begin, reference.length);
+  std::string text =
+      std::to_string(begin) + "\n" + std::to_string(end) + "\n" + std::to_string(reference.length) + "\n";
+  for (int64_t at = begin, next = 0; at < end; at = next) {
+    const int64_t block = at / kBlockBases;
+    next = std::min(end, (block + 1) * kBlockBases);
+    if (next - at < kBlockBases) {
+      text += reference.slice({at, next}).bases;
+      continue;
+    }
+    const auto [known, is_new] = digests_.try_emplace(block);
+    if (is_new) known->second = sha256_bytes(reference.slice({at, next}).bases);
+    text.append(reinterpret_cast<const char*>(known->second.data()), known->second.size());
+  }
+  return text;
 }
 
 VepPlanner::VepPlanner(const VepOptions& options, const SitePlanner& sites, size_t embedding_values)
@@ -117,7 +138,7 @@ bool VepPlanner::check(Checked& checked, const RecordInput& input, Journal* jour
   if (!site.any_scored()) return true;
   ++counts_.scored;
   if (!journal) return true;
-  planned.digest = site_digest(record, site, sites_.windows_of(site, reference));
+  planned.digest = site_digest(record, site, blocks_.text_of(sites_.reach(site, reference), reference));
   planned.saved = journal->replay(
       *planned.digest,
       variant.alts.size() * sites_.tag_count() + site.recipes.front().alleles.size() * embedding_values_,

@@ -54,6 +54,21 @@ struct PlannedRecord {
   size_t bytes() const;
 };
 
+/// Says in few bytes which bases a range of a contig has. Ranges of records that follow one another overlap,
+/// so whole blocks of the contig are hashed once.
+class BlockDigests {
+ public:
+  /// Texts of two ranges are equal only if these lie at the same place and have the same bases.
+  std::string text_of(const BaseRange& range, const ContigReference& reference);
+
+ private:
+  static constexpr int64_t kBlockBases = 1024;
+  static constexpr size_t kMostBlocks = 1 << 16;
+
+  std::string contig_;
+  std::unordered_map<int64_t, Sha256Bytes> digests_;  // of blocks of this contig, by number
+};
+
 class VepPlanner {
  public:
   /// Both must outlive it. A journal has so many values of an embedding for each scored allele.
@@ -101,6 +116,7 @@ class VepPlanner {
   size_t embedding_values_;
   IndexedFasta fasta_;
   ReferenceReader reference_;
+  BlockDigests blocks_;
   ContigNames names_;
   VepCounts counts_;
   uint64_t checkable_ = 0, mismatches_ = 0, unknown_records_ = 0;

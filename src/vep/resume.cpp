@@ -16,7 +16,7 @@
 namespace carbon {
 namespace {
 
-constexpr std::string_view kBeginning = "##carbon_vepPartial1=";  // 1 is the number of the layout
+constexpr std::string_view kBeginning = "##carbon_vepPartial2=";  // 2 is the number of the layout
 constexpr size_t kLongestFirstLine = size_t{1} << 24;
 constexpr size_t kReadSize = size_t{1} << 16;
 constexpr uint32_t kMostValues = uint32_t{1} << 24;  // a larger count is damage

@@ -10,6 +10,7 @@
 #include "src/base/progress.hpp"
 #include "src/base/words.hpp"
 #include "src/engine/ordered_writer.hpp"
+#include "src/engine/output_run.hpp"
 #include "src/engine/run_estimate.hpp"
 #include "src/files/output.hpp"
 #include "src/formats/provenance.hpp"
@@ -289,6 +290,7 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
   const EarlierScores earlier = earlier_scores(scored, options.tag_prefix, vcf);
   if (!earlier.kept.empty() && earlier.flag) input.earlier_flag = flag_tag(options.tag_prefix).id;
   VcfWriterOptions writing = writer_options(options, scored, earlier);
+  writing.compression_threads = output_threads(engine);
   if (options.chr_map.empty() && options.unify_chr_names.empty())
     for (const std::string& name : planner.fasta().names())
       writing.contigs.emplace_back(name, planner.fasta().length(name));

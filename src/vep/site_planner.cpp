@@ -160,12 +160,12 @@ VepSite SitePlanner::classify(const Variant& variant, RecordCheck check,
   return site;
 }
 
-ReferenceSlice SitePlanner::windows_of(const VepSite& site, const ContigReference& reference) const {
+BaseRange SitePlanner::reach(const VepSite& site, const ContigReference& reference) const {
   BaseRange all = kNoBases;
   for (size_t r = 0; r < recipes_.size(); ++r)
     for (const ScoredAllele& allele : site.recipes[r].alleles)
       all = all.with(recipes_[r]->reach(allele.form, reference));
-  return reference.slice(all);
+  return all;
 }
 
 void SitePlanner::plan(std::span<const PlacedSite> sites, const std::function<void(size_t)>& ready) const {

@@ -34,7 +34,7 @@ class SitePlanner {
   /// Decides for each ALT and recipe whether it can be scored, and makes the normal forms of those that can.
   VepSite classify(const Variant& variant, RecordCheck check, const ContigReference& reference) const;
   /// The contig bases that the windows of the site's alleles can need.
-  ReferenceSlice windows_of(const VepSite& site, const ContigReference& reference) const;
+  BaseRange reach(const VepSite& site, const ContigReference& reference) const;
 
   /// Makes the windows of the sites and their requests, and calls `ready` with the number of each site, in
   /// order, when it has all of its own. Sites share windows within this call only. Requests are to be run in

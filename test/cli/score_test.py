@@ -333,6 +333,21 @@ def memory_layout_changes_nothing():
 
 
 @case
+def threads_that_make_lines_and_compress_change_no_byte():
+    # Several pieces of a sequence, sequences without a line, and more bytes than a block of BGZF has.
+    bases = "".join(genome().values())
+    path = fasta(("long", bases * (30000 // len(bases) + 1)), ("none", "N" * 70), ("short", "ACGTAC"), ("again", bases[:2000]))
+    for kind in (("-O", "tsv"), ("-O", "bedgraph", "--strand", "both"), ("-O", "tsv", "--strand", "-"), ()):
+        outputs = {}
+        for threads in ("1", "2", "5"):
+            out = os.path.join(fresh(), "out.gz")
+            ok("score", "-m", model(), "--no-version", "-@", threads, "-o", out, *kind, path)
+            outputs[threads] = read(out)
+        expect(outputs["1"] == outputs["2"] == outputs["5"], "bytes differ with threads: " + " ".join(kind))
+        expect_equal(decompress(outputs["1"]), ok("score", "-m", model(), "--no-version", *kind, path).out, " ".join(kind))
+
+
+@case
 def neighbours_change_nothing():
     g = genome()
     alone = {name: score("-O", "bedgraph", fasta((name, bases))) for name, bases in g.items()}

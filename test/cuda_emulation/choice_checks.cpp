@@ -94,6 +94,26 @@ void takes_the_first_good_one(Checks& checks, const std::shared_ptr<const cuda::
   chooses(checks, device, {}, "the library proposes no algorithm");
 }
 
+/// What the identity of a run has: the chosen algorithm and its padding, not what was refused before it.
+void says_what_bits_depend_on(Checks& checks, const std::shared_ptr<const cuda::Device>& device) {
+  EmulatedAlgorithm objection, few;
+  objection.objection = "it sums in pieces";
+  few.descending = [](size_t n, size_t) { return n < 128; };
+  const auto choices = [&](const std::vector<EmulatedAlgorithm>& algorithms) {
+    const auto made = matmul(device, algorithms);
+    checks.that(made->choices().empty(), "no choices before a shape is known");
+    made->prepare(kOutputs, kK, MatmulResult::f32);
+    const std::string one = made->choices();
+    made->prepare(kOutputs, 2 * kK, MatmulResult::f32);
+    checks.that(made->choices().starts_with(one) && made->choices() != one, "a line for each shape");
+    return one;
+  };
+  const std::string good = choices({EmulatedAlgorithm{}});
+  checks.that(choices({objection, EmulatedAlgorithm{}}) == good, "the same algorithm: " + good);
+  checks.that(choices({few}) != good, "another padding: " + good);
+  checks.that(choices({objection}) != good, "no algorithm: " + good);
+}
+
 /// What padding has made of numbers of rows that are not supported is remembered.
 void pads_what_is_not_supported(Checks& checks, const std::shared_ptr<const cuda::Device>& device) {
   static size_t refusals;
@@ -166,6 +186,8 @@ void check_choice(Checks& checks, const Machine& machine) {
   checks.run("library: another order of sums is found", [&] { refuses_other_orders(checks, device); });
   checks.run("library: the first good algorithm is chosen",
              [&] { takes_the_first_good_one(checks, device); });
+  checks.run("library: what bits depend on is the algorithm and its padding",
+             [&] { says_what_bits_depend_on(checks, device); });
   checks.run("library: numbers of rows that are not supported are padded",
              [&] { pads_what_is_not_supported(checks, device); });
   checks.run("library: tested when weights are loaded, and not later",

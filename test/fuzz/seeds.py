@@ -243,7 +243,7 @@ def tags_seeds():
 
 
 def vep_journal_seeds():
-    head = b'##carbon_vepPartial1={"model":"m","window":"24"}\n'
+    head = b'##carbon_vepPartial2={"model":"m","window":"24"}\n'
     entries, checksum = b"", 0
     for number, values in enumerate(((0.5,), (1.0, -2.0, float("nan")), ())):
         entry = hashlib.sha256(b"%d" % number).digest() + struct.pack("<I%df" % len(values), len(values), *values)

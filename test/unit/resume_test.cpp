@@ -64,7 +64,7 @@ TEST_CASE("a journal cut anywhere is continued to the same bytes") {
   const TemporaryDirectory dir;
   const std::string whole = journal_of(dir, 12), path = dir.file("x.partial");
   const size_t first_line = whole.find('\n') + 1;
-  REQUIRE(whole.starts_with("##carbon_vepPartial1={"));
+  REQUIRE(whole.starts_with("##carbon_vepPartial2={"));
   for (size_t size = 0; size <= whole.size(); size += size < first_line ? 7 : 1) {
     dir.put("x.partial", whole.substr(0, size));
     std::string bytes;
