@@ -151,7 +151,10 @@ inline void check_runs(std::span<const RowRun> runs, const KvShape& shape, const
     if (run.n_rows > limits.positions || run.position > limits.positions - run.n_rows)
       throw Error("plan", "positions up to " + std::to_string(run.position + run.n_rows) +
                               " are beyond the rotary table of " + std::to_string(limits.positions));
-    for (size_t i = 0; i * kPageTokens < run.position + run.n_rows; ++i)
+    if (run.most_keys() < run.position + run.n_rows)
+      throw Error("plan", "rows up to position " + std::to_string(run.position + run.n_rows) +
+                              " cannot attend to " + std::to_string(run.keys) + " keys alone");
+    for (size_t i = 0; i * kPageTokens < run.most_keys(); ++i)
       if (run.pages[i] >= limits.pages)
         throw Error("plan", "KV page " + std::to_string(run.pages[i]) + " of " +
                                 std::to_string(limits.pages) + " does not exist");

@@ -102,11 +102,16 @@ class KvStore {
 
 /// Consecutive rows of one sequence: rows [first_row, first_row + n_rows) of the row buffers are at positions
 /// [position, position + n_rows). `pages[i]` holds positions [i * kPageTokens, (i + 1) * kPageTokens).
+///
+/// Each row attends to the keys up to its own position, or, with `keys`, to those of positions [0, keys).
 struct RowRun {
   const uint32_t* pages = nullptr;
   size_t first_row = 0;
   size_t n_rows = 0;
   size_t position = 0;
+  size_t keys = 0;
+  /// How many keys the row attends to that has the most.
+  size_t most_keys() const { return keys > 0 ? keys : position + n_rows; }
 };
 
 /// Runs of rows, prepared for append_kv() and attention() in all layers. The store and the lists of pages
@@ -237,9 +242,9 @@ class Backend {
   /// of kv_heads * head_dim and leading dimension ld.
   virtual void append_kv(const float* k, const float* v, size_t ld, const RowPlan& plan, size_t layer) = 0;
 
-  /// Causal grouped-query attention. q has rows of heads * head_dim, not yet rotated, and leading dimension
-  /// ld; act [n, heads * head_dim]. The keys and values of positions [0, position + n_rows) of each run must
-  /// be in its pages.
+  /// Grouped-query attention, causal unless a run has `keys`. q has rows of heads * head_dim, not yet
+  /// rotated, and leading dimension ld; act [n, heads * head_dim]. The keys and values to which the rows of a
+  /// run attend must be in its pages.
   virtual void attention(const float* q, size_t ld, const RowPlan& plan, size_t layer, void* act) = 0;
 
   /// act[i, j] = silu(gate_up[i, j]) * gate_up[i, width + j]; gate_up [n, 2 * width].

@@ -1,4 +1,4 @@
-// Rotary embedding, the layout of KV pages, and causal attention: included after linear.inl.
+// Rotary embedding, the layout of KV pages, and attention: included after linear.inl.
 //
 // With a bf16 cache the two products of attention take bf16 inputs and add in f32, as all other products do.
 // There are two ways to compute them, FloatProducts and PairProducts. Each defines, besides the steps of the
@@ -104,12 +104,12 @@ void append_kv(const AppendRange& g) {
     append_typed<FloatProducts<float>>(g);
 }
 
-// Causal attention.
+// Attention, causal or not, as the pieces say.
 //
 // A block of query rows (rows of pieces x heads of a group) takes one page of keys at a time, in ascending
 // order, with the running maximum and sum of an online softmax. Scores and sums are f32. The result of a row
-// does not depend on the other rows. A row never uses a later key, not even with weight zero, so a NaN there
-// does not reach it.
+// does not depend on the other rows. A row never uses a key that it does not attend to, not even with weight
+// zero, so a NaN there does not reach it.
 
 /// c [rows, n] = a [rows, k] . b [k, n], or c += that with Sums::resume. n is a multiple of kValuePad, and so
 /// of kLanes. The rows of b are interleaved in groups of kStep; with an odd k the second row of the last pair
@@ -208,11 +208,11 @@ struct AttentionBlock {
     __builtin_memset(s.out, 0, rows * g.value_dim * sizeof(float));
   }
 
-  /// The number of keys of the last position.
+  /// The number of keys of the row that has the most.
   size_t keys() const {
     size_t most = 0;
     for (size_t p = 0; p < g.n_pieces; ++p)
-      if (g.pieces[p].position + g.pieces[p].rows > most) most = g.pieces[p].position + g.pieces[p].rows;
+      if (most_keys(g.pieces[p]) > most) most = most_keys(g.pieces[p]);
     return most;
   }
 
@@ -222,15 +222,19 @@ struct AttentionBlock {
     for (size_t p = 0, begin = 0, end = 0; p < g.n_pieces; begin = end) {
       const RowPiece& piece = g.pieces[p++];
       end += piece.rows * g.group;
-      if (piece.position + piece.rows <= first) continue;
+      if (most_keys(piece) <= first) continue;
       if (attends_to_all(piece, first))
         for (; p < g.n_pieces && attends_to_all(g.pieces[p], first) &&
                g.pieces[p].pages[index] == piece.pages[index];
              ++p)
           end += g.pieces[p].rows * g.group;
+      const char* const base = static_cast<const char*>(g.page_base[piece.pages[index]]);
+      if (piece.keys > 0) {
+        tile(base, {begin, end, piece.keys - first, true});
+        continue;
+      }
       const size_t before = first > piece.position ? first - piece.position : 0;
-      tile(static_cast<const char*>(g.page_base[piece.pages[index]]),
-           {begin + before * g.group, end, piece.position + before + 1 - first});
+      tile(base, {begin + before * g.group, end, piece.position + before + 1 - first, false});
     }
   }
 
@@ -248,15 +252,19 @@ struct AttentionBlock {
 
  private:
   /// Query rows [begin, end) at a page. Those of the first position attend to `keys` of its keys, or to all
-  /// if there are fewer, and those of each position after it to one more.
+  /// if there are fewer, and those of each position after it to one more, unless they are `alike`.
   struct Rows {
     size_t begin, end, keys;
+    bool alike;
   };
   size_t visible_keys(const Rows& some, size_t r) const {
-    return least(kPage, some.keys + (r - some.begin) / g.group);
+    return least(kPage, some.keys + (some.alike ? 0 : (r - some.begin) / g.group));
+  }
+  static size_t most_keys(const RowPiece& piece) {
+    return piece.keys > 0 ? piece.keys : piece.position + piece.rows;
   }
   static bool attends_to_all(const RowPiece& piece, size_t first) {
-    return piece.position + 1 >= first + kPage;
+    return (piece.keys > 0 ? piece.keys : piece.position + 1) >= first + kPage;
   }
 
   /// Calls f(query row of the block, row of the buffers, its position, head of the group) for all query rows.
@@ -293,7 +301,7 @@ struct AttentionBlock {
                           reinterpret_cast<Element*>(s.values));
     for (size_t r = begin, alike; r < some.end; r += alike) {
       const size_t visible = visible_keys(some, r);
-      alike = visible == kPage ? some.end - r : g.group;
+      alike = some.alike || visible == kPage ? some.end - r : g.group;
       multiply(alike, weights + r * kPage, kPage, values, g.value_dim, visible, s.out + r * g.value_dim,
                g.value_dim, Sums::resume);
     }

@@ -14,7 +14,7 @@ constexpr size_t kBlockRows = 64;  // query rows of a block (rows x heads of a g
 
 /// Row `first` of a run and `rows` from there on.
 RowPiece piece_of(const ops::RowRun& run, size_t first, size_t rows) {
-  return {run.first_row + first, run.position + first, rows, run.pages};
+  return {run.first_row + first, run.position + first, rows, run.pages, run.keys};
 }
 
 /// The pages to whose keys all rows of a run attend.
@@ -123,7 +123,8 @@ void CpuPlan::cut_into_blocks(std::span<const ops::RowRun> runs) {
       }
       queries_.push_back(piece_of(*run, i, std::min(room, run->n_rows - i)));
       const size_t rows = queries_.back().rows,
-                   keys = rows * (queries_.back().position / kPage + 1) * kPage;  // a page is read as a whole
+                   last = run->keys > 0 ? run->keys - 1 : queries_.back().position,
+                   keys = rows * (last / kPage + 1) * kPage;  // a page is read as a whole
       room -= rows;
       ++blocks_.back().count;
       blocks_.back().keys += keys;

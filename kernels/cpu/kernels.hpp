@@ -60,9 +60,10 @@ struct AppendRange {
 struct RowPiece {
   size_t row, position, rows;
   const uint32_t* pages;  // index of the page for each 64 positions, from position 0 on
+  size_t keys = 0;        // to which every row attends, from position 0 on; 0: each to those up to its own
 };
 
-/// Causal attention over one KV head of the rows of all pieces, each with `group` query heads. Pieces that
+/// Attention over one KV head of the rows of all pieces, each with `group` query heads. Pieces that
 /// follow one another go together through a page that they share and attend to in whole.
 struct AttentionRange {
   const RowPiece* pieces;

@@ -1,7 +1,8 @@
-// src/annotate/: carbon annotate: sequences of FASTA files and the probability of every base to be coding,
-// on each strand, come in, and genes go out as GFF3, with their proteins. decoder finds the best set of genes
-// of a strand, runs cleans up runs of coding bases as the makers of the models do, genes makes calls of
-// either, and gff3 writes them.
+// src/annotate/: carbon annotate: sequences of FASTA files come in, and the probability of every base to be
+// coding, on each strand, goes out, or genes as GFF3, with their proteins. model_run makes windows of contigs
+// and means of what a model says of them, run reads probabilities from tracks, decoder finds the best set of
+// genes of a strand, runs cleans up runs of coding bases as the makers of the models do, genes makes calls of
+// either, and outputs writes them.
 //
 // Here is what a gene is.
 #pragma once

@@ -23,7 +23,7 @@ namespace {
 
 }  // namespace
 
-Probabilities::Probabilities(int64_t bases, int64_t most_in_memory) : bases_(bases) {
+ScratchProbabilities::ScratchProbabilities(int64_t bases, int64_t most_in_memory) : bases_(bases) {
   if (bases <= most_in_memory) {
     for (std::vector<float>& strand : values_) strand.resize(static_cast<size_t>(bases));
     return;
@@ -37,15 +37,15 @@ Probabilities::Probabilities(int64_t bases, int64_t most_in_memory) : bases_(bas
   }
 }
 
-Probabilities::~Probabilities() {
+ScratchProbabilities::~ScratchProbabilities() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-uint64_t Probabilities::place(bool reverse, int64_t begin) const {
+uint64_t ScratchProbabilities::place(bool reverse, int64_t begin) const {
   return static_cast<uint64_t>((reverse ? bases_ : 0) + begin) * sizeof(float);
 }
 
-void Probabilities::write(bool reverse, int64_t begin, std::span<const float> values) {
+void ScratchProbabilities::write(bool reverse, int64_t begin, std::span<const float> values) {
   if (fd_ < 0) {
     std::copy(values.begin(), values.end(), values_[reverse].begin() + begin);
     return;
@@ -60,7 +60,7 @@ void Probabilities::write(bool reverse, int64_t begin, std::span<const float> va
   }
 }
 
-void Probabilities::read(bool reverse, int64_t begin, std::span<float> values) const {
+void ScratchProbabilities::read(bool reverse, int64_t begin, std::span<float> values) const {
   if (fd_ < 0) {
     const auto from = values_[reverse].begin() + begin;
     std::copy(from, from + static_cast<std::ptrdiff_t>(values.size()), values.begin());
@@ -72,7 +72,7 @@ void Probabilities::read(bool reverse, int64_t begin, std::span<float> values) c
 }
 
 int64_t read_track(const BigwigReader& track, const std::string& path, const std::string& contig,
-                   bool reverse, Probabilities& probabilities) {
+                   bool reverse, ScratchProbabilities& probabilities) {
   constexpr size_t kPiece = size_t{1} << 16;
   std::vector<float> piece;  // of the bases from `begin` on
   int64_t begin = 0, missing = probabilities.bases();

@@ -1,5 +1,5 @@
-// The settings of carbon annotate, and the run: contigs and their probabilities are read, called and written
-// one after the other.
+// The settings of carbon annotate, and its runs: contigs and their probabilities, of a model or of tracks,
+// are called and written one after the other.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,15 @@
 #include <vector>
 
 #include "src/annotate/genes.hpp"
+#include "src/annotate/windows.hpp"
 #include "src/base/log.hpp"
+#include "src/base/long_run.hpp"
 #include "src/base/progress.hpp"
 #include "src/base/settings.hpp"
 #include "src/base/words.hpp"
+#include "src/engine/engine.hpp"
 #include "src/formats/provenance.hpp"
+#include "src/formats/sequence_inputs.hpp"
 
 namespace carbon {
 
@@ -25,10 +29,30 @@ inline constexpr Word<RunPreset> kRunPresetWords[] = {{"eukaryote", RunPreset::e
 
 inline constexpr Word<bool> kYesNoWords[] = {{"yes", true}, {"no", false}};
 
+enum class AnnotateOutput { gff3, tsv, bedgraph, bigwig };
+inline constexpr Word<AnnotateOutput> kAnnotateOutputWords[] = {{"gff3", AnnotateOutput::gff3},
+                                                                {"tsv", AnnotateOutput::tsv},
+                                                                {"bedgraph", AnnotateOutput::bedgraph},
+                                                                {"bigwig", AnnotateOutput::bigwig}};
+
+enum class AnnotateStrand { forward, reverse };
+inline constexpr Word<AnnotateStrand> kAnnotateStrandWords[] = {{"+", AnnotateStrand::forward},
+                                                                {"-", AnnotateStrand::reverse}};
+
 struct AnnotateOptions {
-  std::vector<std::string> files;  // FASTA files or "-"
-  std::string tracks;              // PREFIX of PREFIX.plus.bw and PREFIX.minus.bw
+  SequenceInputs inputs;
+  std::string from_tracks;  // PREFIX of PREFIX.plus.bw and PREFIX.minus.bw, instead of a model
   std::string output = "-", proteins, coding;
+  std::string tracks;                  // PREFIX of tracks that are written beside GFF3; "": none
+  std::optional<AnnotateOutput> type;  // none: what the name of the output says, or gff3
+  std::optional<AnnotateStrand> strand;
+  std::optional<Shard> shard;
+  EarlierRun earlier = EarlierRun::refuse;
+
+  // Of a model, in bases; 0 and none: the default, which complete_annotate_windows() sets.
+  int64_t window = 0;
+  std::optional<int64_t> overlap;
+
   GeneMode mode = GeneMode::model;
 
   GeneRules rules;
@@ -42,7 +66,16 @@ struct AnnotateOptions {
   CommandRecord record;
   ProgressMode progress = ProgressMode::automatic;
   Log* log = nullptr;
+  StopRequests* stop = nullptr;
 };
+
+AnnotateOutput annotate_output_type(const AnnotateOptions& options);
+
+/// What probabilities of a model depend on besides the contig.
+SettingList window_settings(AnnotateOptions& options);
+/// Sets what was not given, for a model that takes `max_positions` tokens of `token` bases. Throws
+/// SettingError for sizes that cannot be used.
+void complete_annotate_windows(AnnotateOptions& options, size_t max_positions, size_t token);
 
 /// What calls depend on: whether genes or runs are called, what holds for genes, and what for runs.
 Setting mode_setting(AnnotateOptions& options);
@@ -57,7 +90,12 @@ RunRules run_rules(const AnnotateOptions& options);
 std::string plus_track(const std::string& prefix);
 std::string minus_track(const std::string& prefix);
 
-/// Throws Error. Then no output is left.
-void run_annotate(const AnnotateOptions& options);
+/// The request for the logits of a window of a contig.
+RequestPtr window_request(std::string_view contig, const Interval& place, const TokenLayout& layout);
+
+/// With the engine of a model that annotates. Throws Error. Then no output is left.
+void run_annotate(Engine& engine, AnnotateOptions options);
+/// With the probabilities of tracks.
+void run_annotate_tracks(const AnnotateOptions& options);
 
 }  // namespace carbon

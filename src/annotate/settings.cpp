@@ -3,6 +3,7 @@
 #include "src/annotate/run.hpp"
 #include "src/base/error.hpp"
 #include "src/base/numbers.hpp"
+#include "src/files/file_name.hpp"
 
 namespace carbon {
 namespace {
@@ -17,6 +18,44 @@ void check_number(const char* name, double value, double most) {
 }
 
 }  // namespace
+
+AnnotateOutput annotate_output_type(const AnnotateOptions& options) {
+  if (options.type) return *options.type;
+  const std::string_view named = format_of_name(options.output);
+  return named == "tsv"        ? AnnotateOutput::tsv
+         : named == "bedgraph" ? AnnotateOutput::bedgraph
+                               : AnnotateOutput::gff3;
+}
+
+SettingList window_settings(AnnotateOptions& options) {
+  return {Setting("window", "BP", "window in bp, a multiple of 6", &options.window)
+              .range(1, kMostBases)
+              .otherwise("98304, or what the model takes"),
+          Setting("overlap", "BP", "bp by which windows overlap, a multiple of 6", &options.overlap)
+              .range(0, kMostBases)
+              .otherwise("a sixteenth of a window")};
+}
+
+void complete_annotate_windows(AnnotateOptions& options, size_t max_positions, size_t token) {
+  constexpr int64_t kDefaultTokens = 16384;
+  const auto bases = static_cast<int64_t>(token), largest = bases * static_cast<int64_t>(max_positions);
+  if (options.window == 0) options.window = std::min(kDefaultTokens * bases, largest);
+  const auto refuse = [&](const char* name, int64_t value, const std::string& expected) {
+    throw SettingError(
+        "annotate", name,
+        std::string(name) + " of " + std::to_string(value) + " bp cannot be used; expected " + expected,
+        {std::string("set it with {--") + name + "}"});
+  };
+  if (options.window % bases != 0 || options.window > largest)
+    refuse("window", options.window,
+           "a multiple of " + std::to_string(bases) + " up to " + std::to_string(largest) +
+               ", which the model's context of " + std::to_string(max_positions) + " tokens holds");
+  if (!options.overlap) options.overlap = options.window / 16 / bases * bases;
+  if (*options.overlap % bases != 0 || *options.overlap >= options.window)
+    refuse(
+        "overlap", *options.overlap,
+        "a multiple of " + std::to_string(bases) + " below the window of " + std::to_string(options.window));
+}
 
 Setting mode_setting(AnnotateOptions& options) {
   return Setting("genes", "model|runs",

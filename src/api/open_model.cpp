@@ -51,7 +51,7 @@ ModelOptions read_options(const Fields& settings, Log& log) {
       options.rope_scaling = parse_rope_scaling(settings.required_text("rope_scaling"));
     options.metadata = read_metadata(settings);
     settings.refuse_others();
-    options.use = ModelUse::states;  // which verbs can be used, each call finds out
+    options.use = ModelUse::any;  // which verbs can be used, each call finds out
     options.log = &log;
     gpu_numbers(options.device);
     return options;

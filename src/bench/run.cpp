@@ -43,7 +43,18 @@ std::string in_gib(uint64_t bytes) {
 }
 
 std::unique_ptr<LoadedModel> load_model(const BenchOptions& options) {
-  if (options.synthetic.empty()) return std::make_unique<LoadedModel>(options.model);
+  if (options.synthetic.empty()) {
+    ModelOptions chosen = options.model;
+    chosen.use = ModelUse::any;
+    auto model = std::make_unique<LoadedModel>(chosen);
+    check_use(model->checkpoint(), model->config().annotator ? ModelUse::coding : ModelUse::bases);
+    return model;
+  }
+  if (synthetic_config(options.synthetic).annotator)
+    options.model.log->warning(
+        "bench",
+        "of this shape the layers, heads and widths are assumed; only its hidden size, "
+        "vocabulary and context are known");
   return std::make_unique<LoadedModel>(options.model,
                                        synthetic_checkpoint(options.synthetic, options.model.rope_scaling));
 }
@@ -69,7 +80,8 @@ uint64_t synthetic_memory(const BenchOptions& options) {
   // rounded ones.
   const double copied = wide ? 0.0 : options.model.dtype == "int8" ? kInt8WeightBytes : 2.0;
   const auto copies = static_cast<uint64_t>(copied * read_parameters(config));
-  const uint64_t token = 2 * config.layers * config.kv_heads * config.head_dim * (wide ? 4 : 2);
+  const uint64_t layers = config.causal() ? config.layers : 1;
+  const uint64_t token = 2 * layers * config.kv_heads * config.head_dim * (wide ? 4 : 2);
   const size_t batch = options.model.batch_tokens != 0 ? options.model.batch_tokens : kUsualBatch;
   uint64_t cached = 2 * std::max(batch, 3 * sizes.prompt);
   for (const size_t batch : sizes.batches)

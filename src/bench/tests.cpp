@@ -20,6 +20,8 @@ namespace {
 
 // Tokens of the default window of recipe centered with 6-mers.
 constexpr size_t kUsualPrompt = 1366;
+// Of annotate.
+constexpr size_t kAnnotatorWindow = 16384;
 
 // Another `stream` gives another sequence.
 std::string random_bases(size_t count, uint32_t stream) {
@@ -235,11 +237,29 @@ BenchTest anchored_test(Engine& engine, bool lone, int64_t horizon, size_t promp
   return test;
 }
 
+// One window of an annotator, of which every base is read on both strands.
+BenchTest annotate_test(Engine& engine, size_t window) {
+  BenchTest test{"annotate", 1, window, window * bases_of(engine), 0, {}, {}};
+  const WorkChunk chunk{0, window, window};
+  test.work = forward_work(engine.config(), units_of(engine.model()), std::span(&chunk, 1));
+  test.run = [&engine, window] {
+    const auto request = std::make_shared<Request>();
+    request->tokens = encode_kmers(random_bases(window * bases_of(engine), 4), engine.config().layout);
+    request->head = HeadKind::class_logits;
+    return seconds_of(engine, {request});
+  };
+  return test;
+}
+
 }  // namespace
 
 BenchSizes complete_bench_sizes(BenchSizes sizes, const ModelConfig& config) {
-  // Prompts are scored, too, and must fit one window of score_sequences().
-  const size_t largest = default_window(config.max_positions, config.layout.bases()) / config.layout.bases();
+  // Prompts are scored, too, and must fit one window of score_sequences(). An annotator reads the longest
+  // windows that it takes.
+  const size_t largest =
+      config.annotator ? config.max_positions
+                       : default_window(config.max_positions, config.layout.bases()) / config.layout.bases();
+  if (sizes.prompt == 0 && config.annotator) sizes.prompt = std::min(kAnnotatorWindow, largest);
   if (sizes.prompt == 0)
     sizes.prompt = config.layout.family->defaults_fit ? std::min(kUsualPrompt, largest) : kUsualPrompt;
   if (sizes.prompt > largest)
@@ -259,10 +279,11 @@ BenchSizes complete_bench_sizes(BenchSizes sizes, const ModelConfig& config) {
 }
 
 std::vector<std::string> bench_test_names() {
-  return {"prefill", "decode", "score", "scan", "vep", "anchored"};
+  return {"prefill", "decode", "score", "scan", "vep", "anchored", "annotate"};
 }
 
 std::vector<BenchTest> bench_tests(Engine& engine, const BenchSizes& sizes) {
+  if (engine.config().annotator) return {annotate_test(engine, sizes.prompt)};
   std::vector<BenchTest> tests;
   tests.push_back(prefill_test(engine, sizes.prompt));
   for (const size_t batch : sizes.batches) tests.push_back(decode_test(engine, batch, sizes.steps));

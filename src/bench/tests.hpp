@@ -52,7 +52,8 @@ struct BenchSizes {
 /// context.
 BenchSizes complete_bench_sizes(BenchSizes sizes, const ModelConfig& config);
 
-/// prefill, decode, score, scan, vep, anchored, which a model of one base a token does not have.
+/// prefill, decode, score, scan, vep, anchored, which a model of one base a token does not have; annotate,
+/// which an annotator has alone.
 std::vector<std::string> bench_test_names();
 
 /// The workloads, on random bases that are the same in every run of the program:
@@ -66,7 +67,8 @@ std::vector<std::string> bench_test_names();
 ///           alternative alleles; the window has `prompt` tokens;
 ///  anchored the anchored recipe on both strands, with horizons of 96 and 768 bp: SNVs 50 bp apart in one
 ///           window, and one SNV in the middle of each window. Its longest prefix has `prompt` tokens, or as
-///           many as the model allows.
+///           many as the model allows;
+///  annotate one window of `prompt` tokens, of which every base is read on both strands.
 /// `engine` must outlive them.
 std::vector<BenchTest> bench_tests(Engine& engine, const BenchSizes& sizes);
 

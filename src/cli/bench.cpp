@@ -68,7 +68,7 @@ Run declare_bench(CommandLine& line) {
   BenchOptions& options = command->options;
   line.describe(
       "Measure the speed of a model on this machine, next to the limits of the machine",
-      "carbon bench [options] [-m DIR|FILE|NAME | --synthetic 500M|3B|8B|marin]",
+      "carbon bench [options] [-m DIR|FILE|NAME | --synthetic 500M|3B|8B|marin|carbon-a]",
       {{"how fast the 500M model would be on this machine", "carbon bench --synthetic 500M"},
        {"a model on a GPU, as JSON", "carbon bench -m HuggingFaceBio/Carbon-3B --device cuda --json"}});
   OptionGroup group = line.options();
@@ -82,14 +82,14 @@ Run declare_bench(CommandLine& line) {
       .option({'p', "prompt-tokens", "TOKENS", "tokens per window of prefill, score, scan and vep"},
               options.sizes.prompt)
       .range(3, kMaxPositions)
-      .shows_default("1366, for 8,192 bp; 255 for a MarinDNA");
+      .shows_default("1366, for 8,192 bp; 255 for a MarinDNA, 16384 for a GENERanno");
   group.option({'n', "new-tokens", "TOKENS", "tokens decoded per sequence"}, options.sizes.steps)
       .range(1, kMaxPositions)
       .shows_default();
   group.option({'b', "batch", "LIST", "numbers of sequences decoded at a time"}, command->batches)
       .shows_default("1,4,16");
   group
-      .option({"tests", "LIST", "run only these: prefill, decode, score, scan, vep, anchored"},
+      .option({"tests", "LIST", "run only these: prefill, decode, score, scan, vep, anchored, annotate"},
               command->tests)
       .offers(bench_test_names())
       .shows_default("all");

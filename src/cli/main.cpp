@@ -39,7 +39,7 @@ constexpr Command kCommands[] = {
     {"embed", "Sequences", "hidden states of FASTA sequences, as a table or a matrix", carbon::declare_embed},
     {"predict", "Sequences", "values of the labels of a fine-tuned model for FASTA sequences",
      carbon::declare_predict},
-    {"annotate", "Sequences", "genes of FASTA sequences, as GFF3, from coding probabilities",
+    {"annotate", "Sequences", "genes of FASTA sequences, as GFF3, or coding probabilities",
      carbon::declare_annotate},
     {"generate", "Sequences", "continue FASTA prompts with new sequence", carbon::declare_generate},
     {"serve", "Sequences", "answer requests over HTTP, for OpenAI clients and in bases",

@@ -15,7 +15,7 @@ struct McpCommand {
 };
 
 int run(McpCommand& command) {
-  command.common.model.use = ModelUse::states;  // which tools there are, the model says
+  command.common.model.use = ModelUse::any;  // which tools there are, the model says
   McpTools tools(command.common.model, command.fasta, command.root, program_log());
   talk_mcp(tools, std::cin, std::cout);
   return 0;

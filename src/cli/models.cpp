@@ -91,15 +91,15 @@ void print_table(const std::vector<std::vector<std::string>>& table) {
 
 /// The labels of a classification head; "-" for a model without one.
 std::string labels_text(const ModelSummary& summary) {
-  if (!summary.config.classifier) return "-";
-  return printable(joined(summary.config.classifier->labels, ","));
+  const std::vector<std::string> labels = labels_of(summary.config);
+  return labels.empty() ? "-" : printable(joined(labels, ","));
 }
 
 void print_text(const std::vector<ModelRow>& rows, bool digest) {
   std::vector<std::vector<std::string>> table{
       {"NAME", "FAMILY", "LAYERS", "HIDDEN", "PARAMETERS", "WEIGHTS", "SIZE", "LICENCE", "PLACE", "PATH"}};
   const bool labels = std::any_of(rows.begin(), rows.end(), [](const ModelRow& row) {
-    return row.summary && row.summary->config.classifier;
+    return row.summary && !labels_of(row.summary->config).empty();
   });
   if (labels) table.front().insert(table.front().end() - 1, "LABELS");
   if (digest) table.front().insert(table.front().end() - 1, "SHA256");

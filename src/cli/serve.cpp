@@ -86,7 +86,7 @@ int run(ServeCommand& command) {
   }
   options.draft_tokens = draft_tokens(command.draft);
   check_serve_options(options);
-  command.common.model.use = ModelUse::states;  // which endpoints can be answered, each of them finds out
+  command.common.model.use = ModelUse::any;  // which endpoints can be answered, each of them finds out
   SignalStop stop(0);
   options.stop = &stop;
   options.when_reload_is_asked = [&stop](std::function<void()> reload) {

@@ -311,6 +311,11 @@ std::string Scheduler::problem_of(const Request& request) const {
     return "the request has no tokens";
   if (request.layer != kFinalNorm && (request.layer < 1 || static_cast<size_t>(request.layer) > layers))
     return "the model has no layer " + std::to_string(request.layer);
+  if ((request.head == HeadKind::class_logits) != !model_.config().causal() && request.head != HeadKind::none)
+    return model_.config().causal() ? "the model has no classes of bases"
+                                    : "the model gives nothing but the classes of bases";
+  if (!model_.config().causal() && (request.parent || request.generation || request.keep_prefix))
+    return "the model sees a sequence as a whole, so that nothing can follow it";
   const size_t first = request.parent ? request.shared : 0;
   try {
     model_.decoder().check(first, request.tokens);

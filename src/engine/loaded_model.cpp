@@ -99,6 +99,11 @@ Checkpoint open_checkpoint(const ModelOptions& options) {
                            thread_count(options));
   }
   check_use(checkpoint, options.use);
+  if (checkpoint.config().annotator && !gpu_numbers(options.device).empty())
+    throw Error("engine",
+                checkpoint.id() +
+                    " annotates, which is not done on a GPU yet: its attention has not been checked there",
+                {"use {--device} cpu"});
   return checkpoint;
 }
 
@@ -123,7 +128,7 @@ std::vector<double> probe(LoadedModel& model) {
   Sequence sequence = model.decoder().kv().make_sequence();
   const Chunk chunk{&sequence, tokens, 0, tokens.size()};
   const HiddenRows rows = model.decoder().forward(std::span(&chunk, 1));
-  if (model.config().classifier) {
+  if (!model.config().has_output_matrix()) {
     std::vector<float> states(rows.count * model.config().hidden);
     model.decoder().download_residual(rows, states.data());
     return {states.begin(), states.end()};
@@ -224,7 +229,8 @@ LoadedModel::LoadedModel(std::shared_ptr<const Checkpoint> checkpoint, std::uniq
       own_pool_(backend_->pool() ? nullptr : std::make_unique<ThreadPool>(threads)),
       pool_(own_pool_ ? own_pool_.get() : backend_->pool()),
       decoder_(std::make_unique<Decoder>(*backend_, *checkpoint_)),
-      head_(std::make_unique<Head>(*backend_, *checkpoint_)) {}
+      head_(std::make_unique<Head>(*backend_, *checkpoint_)),
+      annotator_head_(config().annotator ? std::make_unique<AnnotatorHead>(*checkpoint_) : nullptr) {}
 
 size_t default_batch_tokens(const ops::Backend& backend) {
   return 2 * backend.pass_rows();

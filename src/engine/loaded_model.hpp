@@ -72,6 +72,8 @@ class LoadedModel {
   const ModelConfig& config() const { return checkpoint_->config(); }
   Decoder& decoder() { return *decoder_; }
   Head& head() { return *head_; }
+  /// Of an annotator.
+  const AnnotatorHead& annotator_head() const { return *annotator_head_; }
   ops::Backend& backend() { return *backend_; }
   size_t batch_tokens() const { return batch_tokens_; }
   /// Halves batch_tokens() with a warning, after an OutOfMemory. Returns false and changes nothing if
@@ -104,6 +106,7 @@ class LoadedModel {
   ThreadPool* pool_;
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<Head> head_;
+  std::unique_ptr<AnnotatorHead> annotator_head_;  // null for other models
 };
 
 /// What the results of a model depend on, for runs that continue earlier ones.

@@ -119,7 +119,31 @@ std::map<uint64_t, size_t> Scheduler::divide(std::span<const size_t> remaining, 
   return rows;
 }
 
+// Adds the next `tokens` tokens of a run to a pass.
+void Scheduler::add_slice(Pass& pass, const RunPtr& run, size_t tokens) {
+  const size_t end = run->done + tokens;
+  Slice slice;
+  slice.run = run;
+  slice.tokens.assign(run->tokens.begin() + static_cast<ptrdiff_t>(run->done),
+                      run->tokens.begin() + static_cast<ptrdiff_t>(end));
+  slice.want_begin = std::clamp(run->want_begin, run->done, end) - run->done;
+  if (run->generates()) slice.want_begin = tokens - (end == run->tokens.size() ? 1 : 0);
+  slice.row_class = run->done < run->decode_begin ? ops::RowClass::prefill : ops::RowClass::decode;
+  pass.rows += tokens;
+  pass.slices.push_back(std::move(slice));
+}
+
+// What a model sees as a whole is not cut: a pass has as many sequences as fit, and one that is longer alone.
+void Scheduler::pack_whole(Pass& pass, size_t limit) {
+  if (reading_.empty()) return;
+  const RunPtr first = next_of_reading();
+  add_slice(pass, first, first->remaining());
+  for (const RunPtr& run : reading_)
+    if (run != first && pass.rows + run->remaining() <= limit) add_slice(pass, run, run->remaining());
+}
+
 void Scheduler::pack_windows(Pass& pass, size_t limit) {
+  if (!model_.config().causal()) return pack_whole(pass, limit);
   std::vector<size_t> remaining;
   for (const RunPtr& run : reading_) {
     // A suspended sample computes its tokens again, except the last one: its row is computed when the sample
@@ -133,18 +157,10 @@ void Scheduler::pack_windows(Pass& pass, size_t limit) {
     const RunPtr& run = reading_[i];
     if (remaining[i] == 0) continue;
     size_t& left = rows[run->request().owner];
-    const size_t tokens = std::min(remaining[i], left), end = run->done + tokens;
+    const size_t tokens = std::min(remaining[i], left);
     if (tokens == 0) continue;
     left -= tokens;
-    Slice slice;
-    slice.run = run;
-    slice.tokens.assign(run->tokens.begin() + static_cast<ptrdiff_t>(run->done),
-                        run->tokens.begin() + static_cast<ptrdiff_t>(end));
-    slice.want_begin = std::clamp(run->want_begin, run->done, end) - run->done;
-    if (run->generates()) slice.want_begin = tokens - (end == run->tokens.size() ? 1 : 0);
-    slice.row_class = run->done < run->decode_begin ? ops::RowClass::prefill : ops::RowClass::decode;
-    pass.rows += tokens;
-    pass.slices.push_back(std::move(slice));
+    add_slice(pass, run, tokens);
   }
 }
 

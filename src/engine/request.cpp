@@ -30,6 +30,8 @@ size_t head_width(HeadKind head, const ResultSizes& sizes) {
       return 1;
     case HeadKind::kmer_ranks:
       return kRankWidth;
+    case HeadKind::class_logits:
+      return AnnotatorConfig::kStrands * AnnotatorConfig::kClasses * sizes.bases;
     case HeadKind::kmer_logits:
       return size_t{1} << 2 * sizes.bases;
     case HeadKind::hidden:

@@ -41,6 +41,8 @@ enum class HeadKind : uint8_t {
   kmer_ranks,      // values [rows, kRankWidth]: the likeliest k-mers, and the k-mer at `targets` (joint.hpp)
   kmer_logits,     // states [rows, 4^k]: logits in the order of indices
   hidden,          // states [rows, hidden]: hidden states of `layer`
+  class_logits,    // states [rows, 2, k, 2]: of an annotator, for each strand and base the logits of the
+                   // classes
   mean_hidden,  // states [targets + 1, hidden]: their mean, summed in double from the first row to the last;
                 // before it the means of the first `targets` rows
 };

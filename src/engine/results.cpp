@@ -141,6 +141,19 @@ void Scheduler::rank_rows(const HiddenRows& rows, std::span<const uint32_t> targ
   }
 }
 
+// Fills `out` with the logits of the classes of bases. The states of a few rows at a time are in memory.
+void Scheduler::classify_rows(const HiddenRows& rows, float* out) {
+  constexpr size_t kRows = 1024;
+  const AnnotatorHead& head = model_.annotator_head();
+  std::vector<float> states;
+  for (size_t first = 0; first < rows.count; first += kRows) {
+    const size_t count = std::min(kRows, rows.count - first);
+    states.resize(count * model_.config().hidden);
+    model_.decoder().download_final(model_.decoder().part(rows, first, count, rows.row_class), states.data());
+    head.logits(states, model_.pool(), out + first * head.width());
+  }
+}
+
 // Runs the head of the parts on their rows and fills values_ or states_ with head_width() values per row.
 void Scheduler::run_head(std::span<const Part> parts, const HiddenRows& rows) {
   const HeadKind head = parts.front().reading->head;
@@ -163,6 +176,9 @@ void Scheduler::run_head(std::span<const Part> parts, const HiddenRows& rows) {
     case HeadKind::kmer_logits:
       states_.resize(count);
       return model_.head().kmer_logits(rows, states_.data());
+    case HeadKind::class_logits:
+      states_.resize(count);
+      return classify_rows(rows, states_.data());
     case HeadKind::hidden:
       states_.resize(count);
       return parts.front().reading->layer == kFinalNorm

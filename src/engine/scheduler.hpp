@@ -151,6 +151,8 @@ class Scheduler {
   Pass pack();
   void pack_samples(Pass& pass, size_t limit);
   size_t window_limit(const Pass& pass, size_t limit) const;
+  static void add_slice(Pass& pass, const RunPtr& run, size_t tokens);
+  void pack_whole(Pass& pass, size_t limit);
   void pack_windows(Pass& pass, size_t limit);
   std::map<uint64_t, size_t> divide(std::span<const size_t> remaining, size_t limit) const;
   RunPtr next_of_reading() const;
@@ -188,6 +190,7 @@ class Scheduler {
   void sum_parts(std::span<const Part> parts, const HiddenRows& rows);
   void run_head(std::span<const Part> parts, const HiddenRows& rows);
   void draw(std::span<const Slice> slices, const HiddenRows& rows);
+  void classify_rows(const HiddenRows& rows, float* out);
   void rank_rows(const HiddenRows& rows, std::span<const uint32_t> targets, double* out);
   void rank_drawn(SequenceRun& run, const HiddenRows& rows, size_t drawn_before);
   void deliver(SequenceRun& run, Request& request);

@@ -89,7 +89,8 @@ void Reading::clear() {
 
 bool RunTable::shareable(const Request& request) {
   if (request.generation) return false;
-  if (request.head == HeadKind::hidden || request.head == HeadKind::kmer_logits)
+  if (request.head == HeadKind::hidden || request.head == HeadKind::kmer_logits ||
+      request.head == HeadKind::class_logits)
     return request.want_end != kToTheLast || request.want_begin + 1 == request.tokens.size();
   return true;
 }

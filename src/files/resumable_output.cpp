@@ -94,9 +94,9 @@ void read_whole(const nlohmann::json& value, int64_t& out) {
 ResumableOutput::ResumableOutput(const std::string& target, PartialKind kind, const RunIdentity& run,
                                  EarlierRun earlier, Log& log)
     : kind_(std::move(kind)),
-      state_path_(target + ".partial.state"),
+      state_path_(target + kind_.ending + ".state"),
       state_claim_(state_path_),
-      file_(target + ".partial", log, &file_cleanup_),
+      file_(target + kind_.ending, log, &file_cleanup_),
       identity_(identity_json(run)) {
   if (std::optional<State> state = read_state(run, earlier)) {
     file_.cut(state->bytes);

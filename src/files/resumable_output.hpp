@@ -55,13 +55,14 @@ class LockedFile {
 /// Which command writes the output, and what it counts, for messages: "scan" and "base".
 struct PartialKind {
   std::string command, unit;
+  std::string ending = ".partial";  // of the file's name
 };
 
 class ResumableOutput {
  public:
-  /// Opens or creates `target`.partial and locks it. Throws Error if another run has locked it, if it is not
-  /// that of this command, if it has something which is neither to be continued nor discarded, or if the run
-  /// that is to be continued is another one. The files are then not changed.
+  /// Opens or creates `target` with the ending and locks it. Throws Error if another run has locked it, if it
+  /// is not that of this command, if it has something which is neither to be continued nor discarded, or if
+  /// the run that is to be continued is another one. The files are then not changed.
   ResumableOutput(const std::string& target, PartialKind kind, const RunIdentity& run, EarlierRun earlier,
                   Log& log);
   /// Removes both files, unless they can be continued.

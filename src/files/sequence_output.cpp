@@ -21,6 +21,8 @@ std::unique_ptr<ResumableOutput> open_resumable(const std::string& path, const S
   return std::make_unique<ResumableOutput>(target, run.kind, run.identity(), run.earlier, log);
 }
 
+}  // namespace
+
 std::optional<SequencesDone> sequences_of(const ResumableOutput* partial) {
   if (partial == nullptr || !partial->continued()) return std::nullopt;
   SequencesDone done;
@@ -40,7 +42,11 @@ std::optional<SequencesDone> sequences_of(const ResumableOutput* partial) {
   return done;
 }
 
-}  // namespace
+nlohmann::json mark_of(const SequencesDone& done) {
+  nlohmann::json json = {{"sequences", done.count}, {"bases", done.bases}, {"checksum", done.checksum}};
+  if (done.parts > 0) json["parts"] = done.parts;
+  return json;
+}
 
 void SequencesDone::add(std::string_view name, std::string_view bases_of_it) {
   ++count;
@@ -76,10 +82,7 @@ void SequenceOutput::end_sequence(const SequencesDone& done, uint64_t units) {
 
 void SequenceOutput::save(const Mark& mark) {
   output_.flush();
-  nlohmann::json json = {
-      {"sequences", mark.done.count}, {"bases", mark.done.bases}, {"checksum", mark.done.checksum}};
-  if (mark.done.parts > 0) json["parts"] = mark.done.parts;
-  resumable_->save(mark.units, json);
+  resumable_->save(mark.units, mark_of(mark.done));
   unmarked_.reset();
 }
 

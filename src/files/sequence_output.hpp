@@ -24,6 +24,11 @@ struct SequencesDone {
   void add(std::string_view name, std::string_view bases_of_it);
 };
 
+/// What stands for them in the state beside an output, and what an earlier run has left there: none if it is
+/// not continued, or `partial` is null. Throws Error.
+nlohmann::json mark_of(const SequencesDone& done);
+std::optional<SequencesDone> sequences_of(const ResumableOutput* partial);
+
 /// What a run is, for the state beside its output.
 struct SequenceRunInfo {
   PartialKind kind;  // "score" and "sequence"

@@ -22,6 +22,7 @@
 #include "src/base/json.hpp"
 #include "src/base/letters.hpp"
 #include "src/base/threads.hpp"
+#include "src/base/words.hpp"
 #include "src/model/digest.hpp"
 #include "src/model/gguf_model.hpp"
 #include "src/model/lora.hpp"
@@ -37,8 +38,8 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMaxIndexBytes = size_t{64} << 20;
 
-[[noreturn]] void fail(const std::string& what) {
-  throw Error("load_checkpoint", what);
+[[noreturn]] void fail(const std::string& what, const Advice& advice = {}) {
+  throw Error("load_checkpoint", what, advice);
 }
 
 /// tensor name -> shard file name, from model.safetensors.index.json.
@@ -130,6 +131,8 @@ void Checkpoint::replace(std::unique_ptr<TensorFile> tensors) {
 }
 
 void Checkpoint::add_adapter(const LoraAdapter& adapter, WeightType type, int threads) {
+  if (config_.annotator)
+    fail(dir_ + ": adapters of models that annotate are not supported", {"leave out {--lora}"});
   take_score_of(adapter);
   adapted_ = adapter.merge(*this, type, threads);
   adapter_id_ = adapter.id();
@@ -159,6 +162,9 @@ void Checkpoint::set_metadata(const std::string& text, std::vector<uint32_t> ids
 
 void Checkpoint::apply(const std::optional<RopeScaling>& rope_scaling) {
   if (!rope_scaling) return;
+  if (config_.annotator)
+    fail(dir_ + ": a model that annotates keeps the rope scaling of its config.json",
+         {"leave out {--rope-scaling}"});
   const RopeScaling own = config_.rope_scaling;
   apply_rope_scaling(*rope_scaling, config_);
   if (config_.rope_scaling != own) rope_override_ = rope_scaling_text(*rope_scaling);
@@ -248,7 +254,12 @@ void Checkpoint::align_tensors() {
 }
 
 void Checkpoint::settle(Log& log) {
-  config_.classifier ? settle_labels() : settle_head(log);
+  if (config_.classifier)
+    settle_labels();
+  else if (config_.annotator)
+    settle_annotator();
+  else
+    settle_head(log);
   check_tensors(log);
 }
 
@@ -278,6 +289,26 @@ void Checkpoint::settle_labels() {
          kScore + " has " + std::to_string(score->shape[0]) + " rows");
 }
 
+/// Says of heads that are not those of config.json what they are instead.
+void Checkpoint::settle_annotator() {
+  const bool hidden = config_.annotator->hidden_layer;
+  for (size_t strand = 0; strand < AnnotatorConfig::kStrands; ++strand) {
+    const std::string own = head_tensor(strand, hidden ? kLastMatrix : kHeadMatrix),
+                      other = head_tensor(strand, hidden ? kHeadMatrix : kLastMatrix);
+    for (const std::string& name : {own, other}) find_in_shards(name);
+    if (!has(own) && has(other))
+      fail(dir_ + ": use_mlp_classifier of config.json is " + (hidden ? "true" : "false") +
+           ", but the head of the files is tensor " + other + "; correct config.json");
+    const TensorInfo* const head = find(own);
+    const uint64_t rows = config_.layout.bases() * AnnotatorConfig::kClasses;
+    if (head != nullptr && head->shape.size() == 2 && head->shape[0] != rows)
+      fail(dir_ + ": tensor " + own + " has " + std::to_string(head->shape[0]) +
+           " rows, which are 2 classes for each base of a token; only tokens of " +
+           count_of(config_.layout.bases(), "base") + ", which are " + std::to_string(rows) +
+           " rows, are supported");
+  }
+}
+
 /// What a tied head is. transformers compares a stored head with the embedding and ties them only if they are
 /// equal. It reads all tensors of the shards, also those that the index does not name.
 void Checkpoint::settle_head(Log& log) {
@@ -305,7 +336,7 @@ void Checkpoint::check_tensors(Log& log) const {
     check_tensor(e);
     read.insert(e.name);
   }
-  const std::string own_head = config_.classifier ? "score." : "lm_head.";
+  const std::string own_head = config_.has_output_matrix() ? "lm_head." : "score.";
   size_t ignored = 0;
   std::string example;
   for (const auto& file : files_) {
@@ -371,14 +402,14 @@ TensorView Checkpoint::score() const {
 }
 
 TensorView Checkpoint::head() const {
-  if (config_.classifier) fail(dir_ + ": has a classification head and no output matrix");
+  if (!config_.has_output_matrix()) fail(dir_ + ": has no output matrix");
   return config_.tied_head ? embedding() : tensor(kHead, config_.vocab, config_.hidden);
 }
 
 bool Checkpoint::all_bf16() const {
   const std::vector<TensorShape> list = architecture(config_);
   return std::all_of(list.begin(), list.end(), [&](const TensorShape& e) {
-    return e.shape.size() != 2 || e.name == kScore || find(e.name)->dtype == "BF16";
+    return e.shape.size() != 2 || e.name.starts_with("score.") || find(e.name)->dtype == "BF16";
   });
 }
 

@@ -38,11 +38,11 @@ class Checkpoint {
   /// Throws Error unless every tensor of the architecture is present with its shape and a supported type
   /// (kWeightTypes). With a tied head, lm_head.weight and the embedding may each stand for both. If both are
   /// there and differ, the head counts as untied, with a warning, as in transformers.
-  /// With a classification head score.weight has the labels, and there is no output matrix.
-  /// Other tensors under `model.`, `lm_head.` or `score.` (biases, more layers than config.json says, the
-  /// norms of heads in a Llama)
-  /// would change the result, so they are refused, except rotary inv_freq buffers and those of a head that
-  /// the architecture does not have. All other tensors are ignored with a warning.
+  /// With a classification head score.weight has the labels, and there is no output matrix. An annotator has
+  /// a head for each strand. Other tensors under `model.`, `lm_head.` or `score.` (biases, more layers than
+  /// config.json says, the norms of heads in a Llama) would change the result, so they are refused, except
+  /// rotary inv_freq buffers and those of a head that the architecture does not have. All other tensors are
+  /// ignored with a warning.
   explicit Checkpoint(const std::string& path, const std::optional<RopeScaling>& rope_scaling = std::nullopt,
                       Log& log = silent_log(), Alignment alignment = Alignment::restored);
   /// The same for tensors that are not in files. dir() and id() return `name`.
@@ -84,13 +84,13 @@ class Checkpoint {
   /// Bytes of all files with tensors.
   uint64_t file_bytes() const;
   /// The output head [vocab, hidden]: lm_head.weight, or the embedding if the head is tied. Throws Error for
-  /// a model with a classification head.
+  /// a model without one.
   TensorView head() const;
   /// score.weight [labels, hidden], of a model with a classification head, in the type in which it is stored.
   TensorView score() const;
   TensorView embedding() const;
-  /// True if every matrix but score.weight is stored as BF16, those of an adapter apart. Then computing in
-  /// bf16 loses nothing of the weights.
+  /// True if every matrix but those of heads of labels is stored as BF16, those of an adapter apart. Then
+  /// computing in bf16 loses nothing of the weights.
   bool all_bf16() const;
 
   /// SHA-256 (hex) of the sorted lines `name dtype [shape] sha256(bytes)` of the tensors that the
@@ -121,6 +121,7 @@ class Checkpoint {
   void settle(Log& log);
   void settle_head(Log& log);
   void settle_labels();
+  void settle_annotator();
   void find_in_shards(const std::string& name);
   void take_score_of(const LoraAdapter& adapter);
   std::optional<TensorView> adapted(std::string_view name, size_t rows, size_t cols) const;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -25,6 +27,7 @@ constexpr const char* kLlamaArchitecture = "LlamaForCausalLM";
 constexpr const char* kGeneratorArchitecture = "GENERatorForCausalLM";
 constexpr const char* kClassifierArchitecture = "LlamaForSequenceClassification";
 constexpr const char* kQwen3Architecture = "Qwen3ForCausalLM";
+constexpr const char* kAnnotatorArchitecture = "GenerannoForTokenClassification";
 // Limits far above those of any Llama, and small enough that no product of two sizes overflows.
 constexpr uint64_t kMaxHidden = 1 << 17, kMaxLayers = 1 << 10, kMaxHeads = 1 << 10, kMaxHeadDim = 1 << 10,
                    kMaxIntermediate = 1 << 20, kMaxVocab = 1 << 22, kMaxLabels = 1 << 16;
@@ -217,8 +220,14 @@ std::string read_architecture(const Keys& keys) {
     if (first != kQwen3Architecture && first != "Qwen3Model")
       keys.fail("architectures", "must be Qwen3ForCausalLM or Qwen3Model for the model_type qwen3");
     return kQwen3Architecture;
+  } else if (type == "generanno") {
+    if (first != kAnnotatorArchitecture)
+      keys.fail("architectures",
+                "must be GenerannoForTokenClassification for the model_type generanno: only models that "
+                "annotate are supported");
+    return kAnnotatorArchitecture;
   } else if (type != "llama") {
-    keys.fail("model_type", "only llama and qwen3 are supported");
+    keys.fail("model_type", "only llama, qwen3 and generanno are supported");
   } else if (first == "LlamaModel") {
     return kLlamaArchitecture;
   } else if (first != kLlamaArchitecture && first != "CarbonForCausalLM" && first != kGeneratorArchitecture &&
@@ -388,6 +397,44 @@ ClassifierConfig read_classifier(const Keys& keys) {
   keys.fail("problem_type", "must be regression, single_label_classification or multi_label_classification");
 }
 
+/// Fails unless a number that may be missing is one of those that are supported.
+void allow_only(const Keys& keys, const char* key, std::initializer_list<int64_t> allowed, const char* why) {
+  if (!keys.given(key)) return;
+  const json& value = keys.value(key);
+  const bool good = value.is_number_integer() &&
+                    std::find(allowed.begin(), allowed.end(), value.get<int64_t>()) != allowed.end();
+  if (!good) keys.fail(key, why);
+}
+
+/// What an annotator has beside a Llama, and what it must not have.
+void read_annotator(const std::string& dir, const Keys& keys, ModelConfig& c) {
+  refuse_dna_config(dir, keys, "GENERanno");
+  if (c.rope_scaling.yarn || c.llama3_rope)
+    keys.fail("rope_scaling", "only the rope_type default is supported for the model_type generanno");
+  if (c.head_dim * c.heads != c.hidden)
+    keys.fail(keys.given("head_dim") ? "head_dim" : "hidden_size",
+              "must be hidden_size " + std::to_string(c.hidden) + " divided by num_attention_heads " +
+                  std::to_string(c.heads));
+  allow_only(keys, "pretraining_tp", {1}, "must be 1");
+  allow_only(keys, "num_prediction_heads", {AnnotatorConfig::kStrands}, "must be 2: a head for each strand");
+  allow_only(keys, "feature_layer", {-1, static_cast<int64_t>(c.layers)},
+             "must be -1 or num_hidden_layers: heads read the last state alone");
+  allow_only(keys, "k", {kKmerLength},
+             "must be 6: models with other tokens are not supported, because the files of their tokenizer "
+             "could not be read when this was written");
+  if (c.vocab < generator_layout().vocab_size)
+    keys.fail("vocab_size", "must be at least " + std::to_string(generator_layout().vocab_size) +
+                                ", the single tokens and the 6-mers of a GENERator");
+  const std::vector<std::string> labels = read_labels(keys);
+  if (!std::equal(labels.begin(), labels.end(), std::begin(AnnotatorConfig::kLabels),
+                  std::end(AnnotatorConfig::kLabels)))
+    keys.fail("id2label", "must be 0 NON_CODING and 1 CDS");
+  check_kmer_tokenizer_files(dir);
+  c.tied_head = false;
+  c.annotator = AnnotatorConfig{keys.boolean("use_mlp_classifier", false)};
+  c.layout = {0, static_cast<uint32_t>(c.vocab), &kGenerannoFamily};
+}
+
 /// What a Qwen3 has beside a Llama. transformers has defaults of its own for sizes that it does not give.
 void read_qwen3(const std::string& dir, const Keys& keys, ModelConfig& c) {
   refuse_dna_config(dir, keys, "MarinDNA");
@@ -422,6 +469,10 @@ ModelConfig load_config(const std::string& dir) {
   read_settings(keys, path, c);
   if (architecture == kQwen3Architecture) {
     read_qwen3(dir, keys, c);
+    return c;
+  }
+  if (architecture == kAnnotatorArchitecture) {
+    read_annotator(dir, keys, c);
     return c;
   }
   c.layout = read_layout(dir, keys, architecture, c.vocab);

@@ -50,6 +50,18 @@ struct ClassifierConfig {
   std::string problem_type;  // as in config.json, which knows three; "": it does not say
 };
 
+/// A model that gives each base of a window the logits of its classes, on both strands (docs/model.md,
+/// "Annotators"). Every token sees the whole window, and there is no output matrix.
+struct AnnotatorConfig {
+  bool hidden_layer = false;  // of its heads, before their last matrix
+
+  /// The forward strand, then the reverse one.
+  static constexpr size_t kStrands = 2;
+  /// NON_CODING, then CDS.
+  static constexpr size_t kClasses = 2;
+  static constexpr const char* kLabels[kClasses] = {"NON_CODING", "CDS"};
+};
+
 struct ModelConfig {
   size_t hidden = 0;
   size_t layers = 0;
@@ -68,7 +80,14 @@ struct ModelConfig {
   bool tied_head = false;
   /// Set for a model that gives values of labels and has no output matrix; then tied_head is false.
   std::optional<ClassifierConfig> classifier;
+  /// Set for an annotator; then tied_head is false, and there is no classifier.
+  std::optional<AnnotatorConfig> annotator;
   TokenLayout layout;
+
+  /// True if the model gives probabilities of bases.
+  bool has_output_matrix() const { return !classifier && !annotator; }
+  /// True if a token sees those before it alone.
+  bool causal() const { return !annotator; }
 
   /// Tokens of the context that are left for the one that begins a sequence and its 6-mers.
   size_t sequence_positions() const { return max_positions - layout.lead(); }

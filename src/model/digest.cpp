@@ -155,6 +155,7 @@ std::string config_fingerprint(const ModelConfig& c) {
   } else {
     lines["dna_start_id"] = std::to_string(c.layout.first);
   }
+  if (c.annotator) lines["use_mlp_classifier"] = c.annotator->hidden_layer ? "true" : "false";
   if (const std::string_view mark = c.layout.family->digest_mark; !mark.empty()) lines["family"] = mark;
   std::string text;
   for (const auto& [key, value] : lines) text += key + "=" + value + "\n";

@@ -38,12 +38,27 @@ std::string name_in_layer(size_t layer, const char* name) {
 
 }  // namespace
 
+std::string head_tensor(size_t strand, const char* part) {
+  return "score." + std::to_string(strand) + part;
+}
+
 std::vector<TensorShape> architecture(const ModelConfig& c) {
   std::vector<TensorShape> list = {{kEmbedding, {c.vocab, c.hidden}}, {"model.norm.weight", {c.hidden}}};
   for (size_t i = 0; i < c.layers; ++i)
     for (const LayerTensor& tensor : layer_tensors(c))
       list.push_back({name_in_layer(i, tensor.name), tensor.shape});
-  if (c.classifier)
+  if (c.annotator) {
+    const uint64_t outputs = c.layout.bases() * AnnotatorConfig::kClasses;
+    for (size_t strand = 0; strand < AnnotatorConfig::kStrands; ++strand) {
+      if (!c.annotator->hidden_layer) {
+        list.push_back({head_tensor(strand, kHeadMatrix), {outputs, c.hidden}});
+        continue;
+      }
+      list.push_back({head_tensor(strand, kHiddenMatrix), {c.hidden, c.hidden}});
+      list.push_back({head_tensor(strand, kHiddenBias), {c.hidden}});
+      list.push_back({head_tensor(strand, kLastMatrix), {outputs, c.hidden}});
+    }
+  } else if (c.classifier)
     list.push_back({kScore, {c.classifier->labels.size(), c.hidden}});
   else if (!c.tied_head)
     list.push_back({kHead, {c.vocab, c.hidden}});
@@ -55,7 +70,7 @@ DecoderTensors decoder_tensors(const Checkpoint& checkpoint) {
   DecoderTensors tensors;
   tensors.embedding = checkpoint.embedding();
   tensors.final_norm = checkpoint.tensor("model.norm.weight", 1, c.hidden);
-  if (!c.classifier) tensors.head = checkpoint.head();
+  if (c.has_output_matrix()) tensors.head = checkpoint.head();
   tensors.layers.resize(c.layers);
   for (size_t i = 0; i < c.layers; ++i)
     for (const LayerTensor& tensor : layer_tensors(c)) {

@@ -20,13 +20,18 @@ inline constexpr const char* kEmbedding = "model.embed_tokens.weight";
 inline constexpr const char* kHead = "lm_head.weight";
 inline constexpr const char* kScore = "score.weight";  // of a classification head
 
+/// Of an annotator, the heads of both strands.
+std::string head_tensor(size_t strand, const char* part);
+inline constexpr const char *kHeadMatrix = ".weight", *kHiddenMatrix = ".0.weight", *kHiddenBias = ".0.bias",
+                            *kLastMatrix = ".3.weight";  // the last three with a hidden layer
+
 struct TensorShape {
   std::string name;
   std::vector<uint64_t> shape;
 };
 
 /// Every tensor that the architecture of `config` reads, as checkpoints name it. With a classification head
-/// that is score.weight instead of an output matrix.
+/// that is score.weight instead of an output matrix; of an annotator the tensors of its heads.
 std::vector<TensorShape> architecture(const ModelConfig& config);
 
 /// One transformer block. Widths: hidden h, query q = heads * head_dim, key and value kv = kv_heads *

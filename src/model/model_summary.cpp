@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -95,6 +96,11 @@ void count_tensors(ModelSummary& summary,
 
 }  // namespace
 
+std::vector<std::string> labels_of(const ModelConfig& config) {
+  if (config.annotator) return {std::begin(AnnotatorConfig::kLabels), std::end(AnnotatorConfig::kLabels)};
+  return config.classifier ? config.classifier->labels : std::vector<std::string>();
+}
+
 ModelSummary summarise_model(const std::string& path) {
   ModelSummary summary;
   if (is_gguf_model(path)) {
@@ -150,7 +156,7 @@ json to_json(const ModelRow& row) {
                  {"weights", s.dtypes},
                  {"bytes", s.bytes},
                  {"licence", s.licence.empty() ? json(nullptr) : json(s.licence)},
-                 {"labels", c.classifier ? json(c.classifier->labels) : json(nullptr)}});
+                 {"labels", labels_of(c).empty() ? json(nullptr) : json(labels_of(c))}});
   if (!row.sha256.empty()) object["sha256"] = row.sha256;
   return object;
 }

@@ -14,6 +14,10 @@
 
 namespace carbon {
 
+/// What the values of a head of labels are called: those of a classifier, or the classes of an annotator;
+/// none for other models.
+std::vector<std::string> labels_of(const ModelConfig& config);
+
 struct ModelSummary {
   std::string family;  // "Carbon" or "GENERator"
   ModelConfig config;

@@ -16,7 +16,21 @@
 namespace carbon {
 
 void check_use(const Checkpoint& checkpoint, ModelUse use) {
+  if (use == ModelUse::any) return;
   const auto& classifier = checkpoint.config().classifier;
+  const bool annotates = checkpoint.config().annotator.has_value();
+  if (annotates && use != ModelUse::coding)
+    throw Error(
+        "model",
+        checkpoint.id() +
+            " says which bases are coding, and gives neither probabilities of bases nor hidden states",
+        {"use 'carbon annotate'"});
+  if (use == ModelUse::coding && !annotates)
+    throw Error("model",
+                checkpoint.id() +
+                    " does not say which bases are coding; annotate needs a model that does, such as "
+                    "Carbon-A or an annotator of GENERanno",
+                {"name one with {--model}; 'carbon models' shows the family of each"});
   if (use == ModelUse::bases && classifier)
     throw Error("model",
                 checkpoint.id() + " has a classification head (" + std::to_string(classifier->labels.size()) +

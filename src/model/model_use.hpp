@@ -16,7 +16,9 @@ class HybridTokenizer;
 enum class ModelUse {
   bases,   // probabilities of bases
   labels,  // values of the labels of a classification head
-  states,  // hidden states, or what is asked for later
+  states,  // hidden states
+  coding,  // probabilities of bases to be coding
+  any,     // what is asked for later
 };
 
 /// Throws Error, with advice, if the model cannot be used so.

@@ -30,7 +30,8 @@ struct Shape {
   float rms_eps;
   double rope_theta;
   bool tied_head;
-  bool letters = false;  // a MarinDNA
+  bool letters = false;    // a MarinDNA
+  bool annotates = false;  // a GENERanno
 };
 
 constexpr Shape kShapes[] = {
@@ -38,6 +39,9 @@ constexpr Shape kShapes[] = {
     {"3B", 3072, 30, 32, 4, 96, 8448, 32768, 1e-6f, 5e6, true},
     {"8B", 4096, 32, 32, 8, 128, 14336, 32768, 1e-5f, 5e6, false},
     {"marin", 1920, 19, 15, 15, 128, 7680, 256, 1e-6f, 5e5, false, true},
+    // Of Carbon-A-1.2B the hidden size, the vocabulary and the context are known. The other sizes are
+    // assumed: 26 layers are those of a GENERator of the same makers and number of parameters.
+    {"carbon-a", 2048, 26, 32, 4, 64, 5632, 16384, 1e-5f, 5e5, false, false, true},
 };
 
 /// What a MarinDNA has beside a Llama, with the ids of its tokenizer without [EOS]: [PAD], [UNK], [BOS], a,
@@ -133,6 +137,10 @@ ModelConfig synthetic_config(const std::string& shape) {
     c.head_dim = s.head_dim;
     c.intermediate = s.intermediate;
     if (s.letters) add_letters(c);
+    if (s.annotates) {
+      c.annotator = AnnotatorConfig{};
+      c.layout = {0, kGenerannoFamily.kmer0 + kKmerCount, &kGenerannoFamily};
+    }
     c.vocab = c.layout.vocab_size;
     c.max_positions = s.max_positions;
     c.rms_eps = s.rms_eps;
@@ -140,7 +148,8 @@ ModelConfig synthetic_config(const std::string& shape) {
     c.tied_head = s.tied_head;
     return c;
   }
-  throw Error("synthetic_checkpoint", "unknown shape '" + shape + "'; expected 500M, 3B, 8B or marin");
+  throw Error("synthetic_checkpoint",
+              "unknown shape '" + shape + "'; expected 500M, 3B, 8B, marin or carbon-a");
 }
 
 uint64_t synthetic_bytes(const ModelConfig& config) {

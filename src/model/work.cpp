@@ -13,11 +13,17 @@ double other_elements(const ModelConfig& c) {
   return static_cast<double>(c.hidden) * static_cast<double>(2 * c.heads * c.head_dim + 3 * c.intermediate);
 }
 double head_elements(const ModelConfig& c) {
-  return static_cast<double>(c.layout.kmers()) * static_cast<double>(c.hidden);
+  const auto hidden = static_cast<double>(c.hidden);
+  if (c.annotator)
+    return AnnotatorConfig::kStrands * hidden *
+           (static_cast<double>(AnnotatorConfig::kClasses * c.layout.bases()) +
+            (c.annotator->hidden_layer ? hidden : 0));
+  return static_cast<double>(c.layout.kmers()) * hidden;
 }
 
 // The number of pairs of a query and a key that it attends to, for the last `queries` of `total` positions.
-double keys_seen(double total, double queries) {
+double keys_seen(const ModelConfig& c, double total, double queries) {
+  if (!c.causal()) return queries * total;
   return queries * total - queries * (queries - 1) / 2;
 }
 
@@ -52,7 +58,8 @@ PassWork forward_work(const ModelConfig& config, const WorkUnits& units, std::sp
     work.flops += 2 * (layers * tokens * key_value_elements(config) + rows * other_elements(config) +
                        wanted * head_elements(config));
     // Two products per pair of query and key: for the score, and for the weighted sum of values.
-    work.flops += 4 * query_width * ((layers - 1) * keys_seen(total, tokens) + keys_seen(total, wanted));
+    work.flops += 4 * query_width *
+                  ((layers - 1) * keys_seen(config, total, tokens) + keys_seen(config, total, wanted));
     work.bytes += total * cached * static_cast<double>(units.cache_bytes);
   }
   return work;

@@ -199,8 +199,8 @@ Api::Api(Service& service, const ServedModel& served, SharedReference* reference
   };
   add_work("/v1/completions", ModelUse::bases, with_model(make_completion));
   add_work("/v1/embeddings", ModelUse::states, with_model(make_embedding));
-  add_work("/tokenize", ModelUse::states, with_model(make_tokenize));
-  add_work("/detokenize", ModelUse::states, with_model(make_detokenize));
+  add_work("/tokenize", ModelUse::any, with_model(make_tokenize));
+  add_work("/detokenize", ModelUse::any, with_model(make_detokenize));
   add_work("/v1/dna/score", ModelUse::bases, with_model(make_dna_score));
   add_work("/v1/dna/generate", ModelUse::bases, with_model(make_dna_generate));
   add_work("/v1/dna/embed", ModelUse::states, with_model(make_dna_embed));

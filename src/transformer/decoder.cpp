@@ -36,7 +36,7 @@ Decoder::Decoder(ops::Backend& backend, const Checkpoint& checkpoint)
     : backend_(backend),
       config_(checkpoint.config()),
       final_norm_(backend),
-      kv_(backend, {config_.layers, config_.kv_heads, config_.head_dim}),
+      kv_(backend, {config_.causal() ? config_.layers : 1, config_.kv_heads, config_.head_dim}),
       workspace_(backend) {
   const DecoderTensors tensors = decoder_tensors(checkpoint);
   embedding_ = tensors.embedding;
@@ -127,6 +127,8 @@ std::optional<HiddenRows> Decoder::forward_while(std::span<const Chunk> chunks, 
   size_t last_position = 0;
   for (const Chunk& chunk : chunks) {
     check(chunk.sequence->length(), chunk.tokens);
+    if (!config_.causal() && chunk.sequence->length() > 0)
+      throw Error("decoder", "this model sees a sequence as a whole, which cannot go on after a pass");
     last_position = std::max(last_position, chunk.sequence->length() + chunk.tokens.size());
   }
   for (const Chunk& chunk : chunks) chunk.sequence->reserve(chunk.tokens.size());

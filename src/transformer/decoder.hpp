@@ -9,9 +9,9 @@
 // is the scheduler's work (engine/scheduler.hpp). Heads are separate (head.hpp). It knows no files and no
 // variants.
 //
-// Invariance: a returned row depends on the tokens of its sequence up to it and on the class that each of
-// them was given (ops::RowClass). It never depends on the other chunks, on how its sequence was cut into
-// chunks, or on the number of threads.
+// Invariance: a returned row depends on the tokens of its sequence up to it, or on all of them if the model
+// is not causal, and on the class that each of them was given (ops::RowClass). It never depends on the other
+// chunks, on how its sequence was cut into chunks, or on the number of threads.
 #pragma once
 
 #include <algorithm>
@@ -80,6 +80,7 @@ class DeviceBuffer {
 
 /// New tokens of one sequence. Rows [want_begin, want_end) of `tokens` are returned. A sequence may appear
 /// once in a forward. A fork may appear only after its parent's tokens have been through an earlier forward.
+/// With a model that is not causal, a chunk is the whole sequence.
 struct Chunk {
   Sequence* sequence = nullptr;
   std::span<const uint32_t> tokens;

@@ -25,10 +25,11 @@ void ForwardPass::add(const Chunk& chunk) {
   }
   Segment& segment = segments_.back();
   const size_t position = chunk.sequence->length();
-  segment.runs.push_back({chunk.sequence->pages(), segment.count, chunk.tokens.size(), position});
+  const size_t keys = config_.causal() ? 0 : chunk.tokens.size();
+  segment.runs.push_back({chunk.sequence->pages(), segment.count, chunk.tokens.size(), position, keys});
   if (chunk.want_begin < chunk.want_end)
     segment.wanted_runs.push_back({chunk.sequence->pages(), segment.count_wanted,
-                                   chunk.want_end - chunk.want_begin, position + chunk.want_begin});
+                                   chunk.want_end - chunk.want_begin, position + chunk.want_begin, keys});
   const auto first_row = static_cast<uint32_t>(tokens_.size());
   for (size_t i = chunk.want_begin; i < chunk.want_end; ++i)
     wanted_.push_back(first_row + static_cast<uint32_t>(i));
@@ -84,13 +85,15 @@ std::optional<HiddenRows> ForwardPass::run(const std::function<bool()>& still_wa
   backend_.embed(decoder_.embedding_, tokens_, x);
 
   for (size_t i = 0; i < blocks_; ++i) {
+    // What attends to whole sequences never comes back to a layer, so that all of them keep keys in one.
+    const size_t kept = config_.causal() ? i : 0;
     if (!still_wanted()) return std::nullopt;
     const Decoder::Layer& layer = *decoder_.layers_[i];
     // The last layer's keys and values are needed from every row, the rest of it only from the rows returned.
     // Its products stay apart whichever those are, so that bits do not depend on what is asked for.
     const bool last = i + 1 == blocks_;
     norm(layer.attention_norm, tokens_.size(), buffers_.act.get());
-    project(layer, last ? *layer.kv : *layer.qkv, i, every);
+    project(layer, last ? *layer.kv : *layer.qkv, kept, every);
     const std::vector<Place>& rows = last ? wanted : every;
     size_t n = tokens_.size();
     if (last) {
@@ -106,7 +109,7 @@ std::optional<HiddenRows> ForwardPass::run(const std::function<bool()>& still_wa
                         buffers_.qkv.floats() + place.first * layer.q->rows(), layer.q->rows(),
                         place.row_class);
     }
-    attend(layer, i, last ? layer.q->rows() : layer.qkv->rows(), rows, x);
+    attend(layer, kept, last ? layer.q->rows() : layer.qkv->rows(), rows, x);
     if (!still_wanted()) return std::nullopt;
     norm(layer.mlp_norm, n, buffers_.act.get());
     feed_forward(layer, rows, x);

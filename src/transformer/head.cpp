@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <span>
 
 #include "src/base/error.hpp"
+#include "src/model/llama_tensors.hpp"
 #include "src/model/tensor_file.hpp"
 
 namespace carbon {
@@ -39,17 +41,56 @@ void letter_logs(std::span<const float> logits, double* out) {
   }
 }
 
+// A matrix of a head of labels as f32 [cols, rows].
+std::vector<float> by_columns(const Checkpoint& checkpoint, const std::string& name,
+                              const TensorView& matrix) {
+  std::vector<float> by_column(matrix.rows * matrix.cols), row(matrix.cols);
+  for (size_t label = 0; label < matrix.rows; ++label) {
+    widen_row(matrix, label, row.data());
+    for (size_t i = 0; i < row.size(); ++i) {
+      if (!std::isfinite(row[i]))
+        throw Error("load_checkpoint", checkpoint.dir() + ": " + name + " has a number in row " +
+                                           std::to_string(label) + ", column " + std::to_string(i) +
+                                           " that is not finite; the training has failed");
+      by_column[i * matrix.rows + label] = row[i];
+    }
+  }
+  return by_column;
+}
+
+double gelu(double x) {
+  return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2));
+}
+
+// Of AnnotatorHead: rows of a task, and what is summed at a time.
+constexpr size_t kHeadRows = 16, kSumRows = 8, kSumColumns = 64;
+
+// out [rows, n] = x [rows, k] . w [k, n], for at most kSumRows rows; sums from the first of k to the last.
+void multiply_few(const float* x, size_t rows, size_t k, const float* w, size_t n, float* out) {
+  for (size_t column = 0; column < n; column += kSumColumns) {
+    const size_t width = std::min(kSumColumns, n - column);
+    float sums[kSumRows][kSumColumns] = {};
+    for (size_t i = 0; i < k; ++i)
+      for (size_t r = 0; r < rows; ++r) {
+        const float factor = x[r * k + i];
+        const float* const from = w + i * n + column;
+        for (size_t j = 0; j < width; ++j) sums[r][j] += factor * from[j];
+      }
+    for (size_t r = 0; r < rows; ++r) std::copy_n(sums[r], width, out + r * n + column);
+  }
+}
+
 }  // namespace
 
 Head::Head(ops::Backend& backend, const Checkpoint& checkpoint) : backend_(backend) {
-  if (checkpoint.config().classifier) return;
+  if (!checkpoint.config().has_output_matrix()) return;
   const TokenLayout& layout = checkpoint.config().layout;
   matrix_ = checkpoint.head();
   kmers_ = backend.prepare(kmer_rows(matrix_, layout));
 }
 
 const ops::Weight& Head::kmers() const {
-  if (!kmers_) throw Error("head", "the model has a classification head, and no probabilities of bases");
+  if (!kmers_) throw Error("head", "the model has no output matrix, and so no probabilities of bases");
   return *kmers_;
 }
 
@@ -94,20 +135,54 @@ void Head::token_logprob(const HiddenRows& rows, std::span<const uint32_t> targe
   for (size_t i = 0; i < n; ++i) out[i] = logit[i] - (maximum[i] + std::log(sum[i]));
 }
 
-ClassificationHead::ClassificationHead(const Checkpoint& checkpoint) {
-  const TensorView matrix = checkpoint.score();
-  labels_ = matrix.rows;
-  by_column_.resize(matrix.rows * matrix.cols);
-  std::vector<float> row(matrix.cols);
-  for (size_t label = 0; label < labels_; ++label) {
-    widen_row(matrix, label, row.data());
-    for (size_t i = 0; i < row.size(); ++i) {
-      if (!std::isfinite(row[i]))
-        throw Error("load_checkpoint", checkpoint.dir() + ": " + kScore + " has a number in row " +
-                                           std::to_string(label) + ", column " + std::to_string(i) +
-                                           " that is not finite; the training has failed");
-      by_column_[i * labels_ + label] = row[i];
-    }
+ClassificationHead::ClassificationHead(const Checkpoint& checkpoint)
+    : labels_(checkpoint.score().rows), by_column_(by_columns(checkpoint, kScore, checkpoint.score())) {}
+
+AnnotatorHead::AnnotatorHead(const Checkpoint& checkpoint)
+    : hidden_(checkpoint.config().hidden),
+      outputs_(checkpoint.config().layout.bases() * AnnotatorConfig::kClasses) {
+  const bool layer = checkpoint.config().annotator->hidden_layer;
+  for (size_t strand = 0; strand < AnnotatorConfig::kStrands; ++strand) {
+    const auto read = [&](const char* part, size_t rows) {
+      const std::string name = head_tensor(strand, part);
+      return by_columns(checkpoint, name, checkpoint.tensor(name, rows, hidden_));
+    };
+    OneHead& head = heads_.emplace_back();
+    head.last = read(layer ? kLastMatrix : kHeadMatrix, outputs_);
+    if (!layer) continue;
+    head.hidden = read(kHiddenMatrix, hidden_);
+    head.biases = read(kHiddenBias, 1);
+  }
+}
+
+void AnnotatorHead::logits(std::span<const float> states, ThreadPool& pool, float* out) const {
+  const size_t rows = states.size() / hidden_;
+  pool.run((rows + kHeadRows - 1) / kHeadRows, [&](size_t task, size_t) {
+    const size_t first = task * kHeadRows, end = std::min(rows, first + kHeadRows);
+    for (size_t row = first; row < end; row += kSumRows)
+      for (size_t strand = 0; strand < heads_.size(); ++strand)
+        head_logits(heads_[strand], states.data() + row * hidden_, std::min(kSumRows, end - row),
+                    out + row * width() + strand * outputs_);
+  });
+}
+
+// Of at most kSumRows rows.
+void AnnotatorHead::head_logits(const OneHead& head, const float* states, size_t rows, float* out) const {
+  std::vector<float> layer;
+  if (!head.hidden.empty()) {
+    layer.resize(rows * hidden_);
+    multiply_few(states, rows, hidden_, head.hidden.data(), hidden_, layer.data());
+    for (size_t i = 0; i < layer.size(); ++i)
+      layer[i] = static_cast<float>(gelu(double{layer[i]} + double{head.biases[i % hidden_]}));
+    states = layer.data();
+  }
+  std::vector<double> sums(outputs_);
+  for (size_t row = 0; row < rows; ++row) {
+    std::fill(sums.begin(), sums.end(), 0.0);
+    const float* weight = head.last.data();
+    for (size_t i = 0; i < hidden_; ++i)
+      for (double& sum : sums) sum += double{states[row * hidden_ + i]} * double{*weight++};
+    for (size_t j = 0; j < outputs_; ++j) out[row * width() + j] = static_cast<float>(sums[j]);
   }
 }
 

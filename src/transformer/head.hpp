@@ -1,5 +1,6 @@
 // What is read off hidden rows: FNS marginals, conditionals of bases, logits of k-mers, full-vocabulary token
-// log-probabilities; and values of labels, by the head of a model that was trained to give these.
+// log-probabilities; values of labels, by the head of a model that was trained to give these; and logits of
+// the classes of bases.
 //
 // Base-level scores use the 4^k rows of DNA of the output matrix alone, which is exact (docs/model.md,
 // "Marginals"); the rest of the vocabulary is touched only by token_logprob. The head's product has the class
@@ -12,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "src/base/threads.hpp"
 #include "src/model/checkpoint.hpp"
 #include "src/transformer/decoder.hpp"
 
@@ -65,6 +67,31 @@ class ClassificationHead {
  private:
   size_t labels_;
   std::vector<float> by_column_;  // [hidden, labels]
+};
+
+/// Of an annotator: for each base of a token the logits of its classes, on both strands (docs/model.md,
+/// "Annotators"). The heads keep the precision in which they are stored, and are multiplied on the host.
+class AnnotatorHead {
+ public:
+  /// Reads the heads as f32, which holds every stored type exactly. Throws Error if one has a number that is
+  /// not finite.
+  explicit AnnotatorHead(const Checkpoint& checkpoint);
+
+  /// Logits of a token: for each strand, for each base, for each class.
+  size_t width() const { return heads_.size() * outputs_; }
+  /// out [rows, width()] of hidden states [rows, hidden] after the final norm. Sums over the last matrix are
+  /// in double and those over a hidden layer in f32, from the first number to the last.
+  void logits(std::span<const float> states, ThreadPool& pool, float* out) const;
+
+ private:
+  struct OneHead {
+    std::vector<float> last;            // [hidden, outputs]
+    std::vector<float> hidden, biases;  // [hidden inputs, hidden outputs], [hidden]; empty without a layer
+  };
+  void head_logits(const OneHead& head, const float* states, size_t rows, float* out) const;
+
+  size_t hidden_, outputs_;  // of a strand
+  std::vector<OneHead> heads_;
 };
 
 }  // namespace carbon

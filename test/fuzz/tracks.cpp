@@ -31,7 +31,7 @@ void run(std::string_view input, const Folder& folder) {
   for (FastaRecord contig; reader.next(contig);) {
     const auto bases = static_cast<int64_t>(contig.sequence.size());
     if (track.length(contig.name) != bases) continue;
-    Probabilities probabilities(bases);
+    ScratchProbabilities probabilities(bases);
     const int64_t missing = read_track(track, path, contig.name, false, probabilities) +
                             read_track(track, path, contig.name, true, probabilities);
     require(missing >= 0 && missing <= 2 * bases, "more bases without a value than there are");

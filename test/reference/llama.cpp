@@ -97,24 +97,24 @@ void rotate(std::vector<T>& heads, size_t head_dim, const std::vector<double>& i
   }
 }
 
-/// The attention of the row at `position`, which sees itself and the rows before it.
+/// The attention of a row, which sees the first `seen` keys.
 template <class T>
 std::vector<T> attend(const ModelConfig& c, const std::vector<T>& q, const Matrix<T>& keys,
-                      const Matrix<T>& values, size_t position) {
+                      const Matrix<T>& values, size_t seen) {
   const size_t d = c.head_dim, group = c.heads / c.kv_heads;
   std::vector<T> out(c.heads * d, T(0));
   for (size_t h = 0; h < c.heads; ++h) {
     const size_t kv = h / group * d;
     std::vector<T> weights;
     T top = -std::numeric_limits<T>::infinity(), sum = 0;
-    for (size_t t = 0; t <= position; ++t) {
+    for (size_t t = 0; t < seen; ++t) {
       T score = 0;
       for (size_t j = 0; j < d; ++j) score += q[h * d + j] * keys[t][kv + j];
       weights.push_back(score / std::sqrt(static_cast<T>(d)));
       top = std::max(top, weights.back());
     }
     for (T& w : weights) sum += w = std::exp(w - top);
-    for (size_t t = 0; t <= position; ++t)
+    for (size_t t = 0; t < seen; ++t)
       for (size_t j = 0; j < d; ++j) out[h * d + j] += weights[t] / sum * values[t][kv + j];
   }
   return out;
@@ -162,7 +162,8 @@ Matrix<T> residual_stream(const Checkpoint& checkpoint, const std::vector<uint32
       rotate(keys[t], c.head_dim, inv_freq, rope_scale, t);
     }
     Matrix<T> attended;
-    for (size_t t = 0; t < x.size(); ++t) attended.push_back(attend(c, queries[t], keys, values, t));
+    for (size_t t = 0; t < x.size(); ++t)
+      attended.push_back(attend(c, queries[t], keys, values, c.annotator ? x.size() : t + 1));
     add(x, project("self_attn.o_proj", c.hidden, attended));
 
     h = normed("post_attention_layernorm");
@@ -193,6 +194,32 @@ template <class T>
 std::vector<T> logits(const Checkpoint& checkpoint, const std::vector<T>& row, size_t first, size_t count) {
   return products(checkpoint.head(), Matrix<T>{row}, first, count)[0];
 }
+
+template <class T>
+std::vector<T> class_logits(const Checkpoint& checkpoint, const std::vector<T>& row) {
+  const ModelConfig& c = checkpoint.config();
+  std::vector<T> all;
+  for (const char* strand : {"score.0", "score.1"}) {
+    Matrix<T> x = {row};
+    std::string last = ".weight";
+    if (c.annotator->hidden_layer) {
+      last = ".3.weight";
+      const std::vector<T> biases =
+          row_of<T>(checkpoint.tensor(strand + std::string(".0.bias"), 1, c.hidden), 0);
+      x = products(checkpoint.tensor(strand + std::string(".0.weight"), c.hidden, c.hidden), x, 0, c.hidden);
+      for (size_t j = 0; j < c.hidden; ++j) {
+        const T y = x[0][j] + biases[j];
+        x[0][j] = y / 2 * (1 + std::erf(y / std::sqrt(T(2))));
+      }
+    }
+    const std::vector<T> z = products(checkpoint.tensor(strand + last, 12, c.hidden), x, 0, 12)[0];
+    all.insert(all.end(), z.begin(), z.end());
+  }
+  return all;
+}
+
+template std::vector<float> class_logits(const Checkpoint&, const std::vector<float>&);
+template std::vector<double> class_logits(const Checkpoint&, const std::vector<double>&);
 
 template <class T>
 std::vector<double> marginals(const Checkpoint& checkpoint, const std::vector<T>& row) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write a Llama or Qwen3 checkpoint whose every weight is a hash of (tensor name, element index).
+"""Write a Llama, Qwen3 or GENERanno checkpoint whose every weight is a hash of (tensor name, element index).
 
 The Python half of make_checkpoint.cpp (the rule is written down there); both write the same bytes. Needs numpy only.
 As a module: write_checkpoint(directory, **options), or tensor_values(...) for one tensor without a file.
@@ -23,7 +23,7 @@ BLOCK = 1 << 20
 DEFAULTS = dict(hidden=128, layers=4, heads=4, kv_heads=2, head_dim=32, intermediate=384, vocab=0, dna_start=-1,
                 max_positions=0, rope_theta=500000.0, eps=1e-6, tied=1, dtype="bf16", shards=1, yarn=0.0,
                 yarn_original=0, no_metadata=0, seed=0, preset="",
-                labels=0, label_names="", problem_type="", llama3=-1.0, llama3_original=8192, eos=0)
+                labels=0, label_names="", problem_type="", llama3=-1.0, llama3_original=8192, eos=0, mlp_heads=0)
 LLAMA3_LOW, LLAMA3_HIGH = 1.0, 4.0
 NAMES = {"bf16": ("BF16", "bfloat16", 2), "f16": ("F16", "float16", 2), "f32": ("F32", "float32", 4)}
 
@@ -81,6 +81,12 @@ def complete(**options):
         if o["dna_start"] >= 0:
             raise ValueError("dna_start is an option of Carbon's tokenizer")
         o["vocab"] = o["vocab"] or len(GENERATOR_TOKENS) + 4096
+    if o["preset"] == "generanno":
+        if o["dna_start"] >= 0 or o["labels"]:
+            raise ValueError("dna_start and labels do not go together with the preset generanno")
+        o["tied"] = 0
+        o["vocab"] = o["vocab"] or len(GENERATOR_TOKENS) + 4096
+        o["label_names"] = o["label_names"] or "NON_CODING,CDS"
     marin = o["preset"] == "marin"
     if marin:
         if o["dna_start"] >= 0 or o["labels"]:
@@ -129,6 +135,15 @@ def architecture(o):
         matrix(p + "mlp.up_proj.weight", o["intermediate"], h, 1.0)
         matrix(p + "mlp.down_proj.weight", h, o["intermediate"], 1.0)
     norm("model.norm.weight")
+    if o["preset"] == "generanno":
+        for p in ("score.0.", "score.1."):
+            if o["mlp_heads"]:
+                matrix(p + "0.weight", h, h, 1.5)
+                tensors.append((p + "0.bias", [h], 0.0, np.float32(0.5)))
+                matrix(p + "3.weight", 12, h, 3.0)
+            else:
+                matrix(p + "weight", 12, h, 2.0)
+        return tensors
     if o["labels"]:
         matrix("score.weight", o["labels"], h, 1.0)
     elif not o["tied"]:
@@ -161,7 +176,10 @@ def config(o):
         head["id2label"] = {str(i): name for i, name in enumerate(o["label_names"].split(","))}
     if o["problem_type"]:
         head["problem_type"] = o["problem_type"]
-    causal = "GENERatorForCausalLM" if generator else "Qwen3ForCausalLM" if marin else "LlamaForCausalLM"
+    generanno = o["preset"] == "generanno"
+    causal = ("GENERatorForCausalLM" if generator else "Qwen3ForCausalLM" if marin else "GenerannoForTokenClassification" if generanno
+              else "LlamaForCausalLM")
+    annotator = {"feature_layer": -1, "k": 6, "mask_token_id": 4, "num_prediction_heads": 2, "use_mlp_classifier": bool(o["mlp_heads"])}
 
     def only(of_marin, **keys):
         return keys if of_marin == marin else {}
@@ -172,7 +190,8 @@ def config(o):
         **head_dim, "hidden_act": "silu",
         "hidden_size": o["hidden"], "initializer_range": 0.02, "intermediate_size": o["intermediate"],
         **only(True, layer_types=["full_attention"] * o["layers"]), "max_position_embeddings": o["max_positions"],
-        **only(True, max_window_layers=o["layers"], model_type="qwen3", no_bias=True), **only(False, mlp_bias=False, model_type="llama"),
+        **only(True, max_window_layers=o["layers"], model_type="qwen3", no_bias=True), **only(False, mlp_bias=False, model_type="generanno" if generanno else "llama"),
+        **(annotator if generanno else {}),
         "num_attention_heads": o["heads"], "num_hidden_layers": o["layers"], "num_key_value_heads": o["kv_heads"],
         **only(False, pretraining_tp=1), "rms_norm_eps": float(o["eps"]), "rope_scaling": scaling,
         "rope_theta": float(o["rope_theta"]), **only(True, sliding_window=4096), "tie_word_embeddings": bool(o["tied"]),
@@ -246,7 +265,7 @@ def write_checkpoint(directory, **options):
     write_json(os.path.join(directory, "config.json"), config(o))
     if o["dna_start"] >= 0:
         write_json(os.path.join(directory, "dna_config.json"), dna_config(o))
-    if o["preset"] == "generator":
+    if o["preset"] in ("generator", "generanno"):
         write_json(os.path.join(directory, "tokenizer_config.json"), TOKENIZER_CONFIG)
         with open(os.path.join(directory, "vocab.txt"), "w", newline="\n") as out:
             out.writelines("%s %d\n" % (token, i) for i, token in enumerate(generator_vocabulary()))
@@ -270,7 +289,7 @@ def main():
     parser = argparse.ArgumentParser(description="Write a checkpoint whose weights are hashes of their names")
     parser.add_argument("dir", metavar="DIR")
     for name, value in DEFAULTS.items():
-        choices = {"dtype": sorted(NAMES), "preset": ["demo", "generator", "marin"]}.get(name)
+        choices = {"dtype": sorted(NAMES), "preset": ["demo", "generator", "marin", "generanno"]}.get(name)
         parser.add_argument("--" + name.replace("_", "-"), type=type(value), default=value, choices=choices)
     options = vars(parser.parse_args())
     directory = options.pop("dir")

@@ -1,5 +1,5 @@
-// Writes a Llama or Qwen3 checkpoint whose every weight is a hash of (tensor name, element index): a test
-// fixture. hash_checkpoint.py beside it writes the same bytes. Nothing here is trained.
+// Writes a Llama, Qwen3 or GENERanno checkpoint whose every weight is a hash of (tensor name, element index):
+// a test fixture. hash_checkpoint.py beside it writes the same bytes. Nothing here is trained.
 //
 // The rule, all of it exact or rounded once per step so that two programs agree:
 //   h0 = FNV-1a-64(tensor name) xor (seed * G)       G = 0x9E3779B97F4A7C15, arithmetic modulo 2^64
@@ -50,11 +50,13 @@ struct Options {
   uint64_t max_positions = 0, yarn_original = 0, llama3_original = 8192, shards = 1, seed = 0;
   double rope_theta = 500000, eps = 1e-6, yarn = 0, llama3 = -1;
   bool tied = true, no_metadata = false, eos = false;
-  uint64_t labels = 0;  // of a classification head; 0: an output matrix
+  bool mlp_heads = false;  // of an annotator
+  uint64_t labels = 0;     // of a classification head; 0: an output matrix
   std::string label_names, problem_type;
 
   bool generator() const { return preset == "generator"; }
   bool marin() const { return preset == "marin"; }
+  bool generanno() const { return preset == "generanno"; }
 };
 
 struct Tensor {
@@ -122,6 +124,17 @@ std::vector<Tensor> architecture(const Options& o) {
     matrix(p + "mlp.down_proj.weight", o.hidden, o.intermediate, 1.0);
   }
   norm("model.norm.weight");
+  for (uint64_t strand = 0; o.generanno() && strand < 2; ++strand) {
+    const std::string p = "score." + std::to_string(strand) + ".";
+    if (!o.mlp_heads) {
+      matrix(p + "weight", 12, o.hidden, 2.0);
+      continue;
+    }
+    matrix(p + "0.weight", o.hidden, o.hidden, 1.5);
+    tensors.push_back({p + "0.bias", {o.hidden}, 0.0f, 0.5f});
+    matrix(p + "3.weight", 12, o.hidden, 3.0);
+  }
+  if (o.generanno()) return tensors;
   if (o.labels > 0)
     matrix("score.weight", o.labels, o.hidden, 1.0);
   else if (!o.tied)
@@ -147,6 +160,12 @@ void complete(Options& o) {
     check(o.dna_start < 0, "--dna-start is an option of Carbon's tokenizer");
     if (o.vocab == 0) o.vocab = kGeneratorVocab;
   }
+  if (o.generanno()) {
+    check(o.dna_start < 0 && o.labels == 0, "--dna-start and --labels do not go with --preset generanno");
+    o.tied = false;
+    if (o.vocab == 0) o.vocab = kGeneratorVocab;
+    if (o.label_names.empty()) o.label_names = "NON_CODING,CDS";
+  }
   if (o.marin()) {
     check(o.dna_start < 0, "--dna-start is an option of Carbon's tokenizer");
     check(o.labels == 0, "--labels and --preset marin do not go together");
@@ -169,9 +188,10 @@ void complete(Options& o) {
 
 json config(const Options& o) {
   json c;
-  const char* causal = o.generator() ? "GENERatorForCausalLM"
-                       : o.marin()   ? "Qwen3ForCausalLM"
-                                     : "LlamaForCausalLM";
+  const char* causal = o.generator()   ? "GENERatorForCausalLM"
+                       : o.marin()     ? "Qwen3ForCausalLM"
+                       : o.generanno() ? "GenerannoForTokenClassification"
+                                       : "LlamaForCausalLM";
   c["architectures"] = {o.labels > 0 ? "LlamaForSequenceClassification" : causal};
   c["attention_bias"] = false;
   c["attention_dropout"] = 0.0;
@@ -191,7 +211,14 @@ json config(const Options& o) {
     c["no_bias"] = true;
   } else {
     c["mlp_bias"] = false;
-    c["model_type"] = "llama";
+    c["model_type"] = o.generanno() ? "generanno" : "llama";
+  }
+  if (o.generanno()) {
+    c["feature_layer"] = -1;
+    c["k"] = 6;
+    c["mask_token_id"] = 4;
+    c["num_prediction_heads"] = 2;
+    c["use_mlp_classifier"] = o.mlp_heads;
   }
   c["num_attention_heads"] = o.heads;
   c["num_hidden_layers"] = o.layers;
@@ -394,7 +421,7 @@ void write_checkpoint(const Options& o) {
   }
   write_json(dir / "config.json", config(o));
   if (o.dna_start >= 0) write_json(dir / "dna_config.json", dna_config(o));
-  if (o.generator()) {
+  if (o.generator() || o.generanno()) {
     write_json(dir / "tokenizer_config.json", tokenizer_config());
     write_vocabulary(dir / "vocab.txt");
   }
@@ -430,10 +457,11 @@ int main(int argc, char** argv) {
   CLI::App app{"Write a checkpoint whose weights are hashes of their names"};
   app.option_defaults()->take_last();
   app.add_option("DIR", o.dir)->required();
-  app.add_option(
-         "--preset", o.preset,
-         "demo: a DNA-only vocabulary; generator: a GENERator; marin: a MarinDNA, of one base a token")
-      ->check(CLI::IsMember({"demo", "generator", "marin"}));
+  app.add_option("--preset", o.preset,
+                 "demo: a DNA-only vocabulary; generator: a GENERator; marin: a MarinDNA, of one base a "
+                 "token; generanno: "
+                 "an annotator with 6-mers")
+      ->check(CLI::IsMember({"demo", "generator", "marin", "generanno"}));
   app.add_option("--hidden", o.hidden);
   app.add_option("--layers", o.layers);
   app.add_option("--heads", o.heads);
@@ -458,6 +486,7 @@ int main(int argc, char** argv) {
                  "a classification head with so many labels instead of the output matrix");
   app.add_option("--label-names", o.label_names, "their names, with commas");
   app.add_option("--problem-type", o.problem_type, "what config.json says of their values");
+  app.add_option("--mlp-heads", o.mlp_heads, "1: the heads of generanno have a hidden layer");
   app.add_option("--seed", o.seed);
   CLI11_PARSE(app, argc, argv);
   try {

@@ -23,7 +23,7 @@ std::vector<float> read_back(const Probabilities& probabilities, bool reverse) {
 
 TEST_CASE("probabilities are the same in memory and in a file") {
   for (const int64_t most : {int64_t{1000}, int64_t{0}}) {
-    Probabilities probabilities(100, most);
+    ScratchProbabilities probabilities(100, most);
     CHECK(read_back(probabilities, false) == std::vector<float>(100, 0));
     CHECK(read_back(probabilities, true) == std::vector<float>(100, 0));
     std::vector<float> values(40);
@@ -47,7 +47,7 @@ TEST_CASE("calls are those of either storage") {
   contig += "TGACCCC";
   const auto bases = static_cast<int64_t>(contig.size());
   for (const int64_t most : {int64_t{1000}, int64_t{0}}) {
-    Probabilities probabilities(bases, most);
+    ScratchProbabilities probabilities(bases, most);
     probabilities.write(false, 4, std::vector<float>(93, 0.75f));
     const std::vector<GeneCall> calls = call_genes(contig, probabilities, {}, {});
     REQUIRE(calls.size() == 1);

@@ -45,23 +45,23 @@ double cached(DType type, double x) {
   return static_cast<double>(type == DType::bf16 ? to_float(to_bf16(f)) : f);
 }
 
-/// One row of attention in double, [heads * head_dim], on keys and values as the cache stores them and on
-/// queries, with the factor 1/sqrt(head_dim), of the same precision.
-std::vector<double> reference_row(const Problem& p, DType type, size_t token) {
+/// One row of attention in double to the first `seen` keys, [heads * head_dim], on keys and values as the
+/// cache stores them and on queries, with the factor 1/sqrt(head_dim), of the same precision.
+std::vector<double> reference_row(const Problem& p, DType type, size_t token, size_t seen) {
   std::vector<double> out(p.heads * p.head_dim);
   for (size_t h = 0; h < p.heads; ++h) {
     const size_t kv = h / (p.heads / p.kv_heads);
     std::vector<double> q = rotated(p, &p.q[(token * p.heads + h) * p.head_dim], token);
     for (double& x : q) x = cached(type, x / std::sqrt(static_cast<double>(p.head_dim)));
-    std::vector<double> score(token + 1);
-    for (size_t t = 0; t <= token; ++t) {
+    std::vector<double> score(seen);
+    for (size_t t = 0; t < seen; ++t) {
       const std::vector<double> k = rotated(p, &p.k[(t * p.kv_heads + kv) * p.head_dim], t);
       for (size_t d = 0; d < p.head_dim; ++d) score[t] += q[d] * cached(type, k[d]);
     }
     const double largest = *std::max_element(score.begin(), score.end());
     double sum = 0;
     for (double& s : score) sum += s = std::exp(s - largest);
-    for (size_t t = 0; t <= token; ++t)
+    for (size_t t = 0; t < seen; ++t)
       for (size_t d = 0; d < p.head_dim; ++d)
         out[h * p.head_dim + d] +=
             score[t] / sum * cached(type, static_cast<double>(p.v[(t * p.kv_heads + kv) * p.head_dim + d]));
@@ -69,9 +69,10 @@ std::vector<double> reference_row(const Problem& p, DType type, size_t token) {
   return out;
 }
 
-/// Runs a whole sequence in runs that end at `cuts` and at the end; the act buffer of all its tokens.
+/// Runs a whole sequence in runs that end at `cuts` and at the end; the act buffer of all its tokens. Without
+/// `causal` all keys are there before the first row attends to them.
 std::vector<uint8_t> attend(ops::Backend& backend, const Problem& p, const std::vector<size_t>& cuts,
-                            uint32_t first_page = 0) {
+                            uint32_t first_page = 0, bool causal = true) {
   backend.set_rope({p.inv_freq, p.scale}, p.tokens);
   const auto kv = backend.kv_store({2, p.kv_heads, p.head_dim});
   const size_t n_pages = (p.tokens + ops::kPageTokens - 1) / ops::kPageTokens;
@@ -81,6 +82,10 @@ std::vector<uint8_t> attend(ops::Backend& backend, const Problem& p, const std::
   const size_t width = p.heads * p.head_dim, kv_width = p.kv_heads * p.head_dim;
   const size_t ld = width + 2 * kv_width;
   std::vector<uint8_t> result(p.tokens * width * dtype_size(backend.dtype()));
+  if (!causal) {
+    const ops::RowRun run{pages.data(), 0, p.tokens, 0};
+    backend.append_kv(p.k.data(), p.v.data(), kv_width, *backend.plan({&run, 1}, p.heads, *kv), 1);
+  }
   size_t begin = 0;
   std::vector<size_t> ends = cuts;
   ends.push_back(p.tokens);
@@ -92,9 +97,9 @@ std::vector<uint8_t> attend(ops::Backend& backend, const Problem& p, const std::
       std::copy_n(&p.k[t * kv_width], kv_width, row + width);
       std::copy_n(&p.v[t * kv_width], kv_width, row + width + kv_width);
     }
-    const ops::RowRun run{pages.data(), 0, end - begin, begin};
+    const ops::RowRun run{pages.data(), 0, end - begin, begin, causal ? 0 : p.tokens};
     const auto plan = backend.plan({&run, 1}, p.heads, *kv);
-    backend.append_kv(qkv.data() + width, qkv.data() + width + kv_width, ld, *plan, 1);
+    if (causal) backend.append_kv(qkv.data() + width, qkv.data() + width + kv_width, ld, *plan, 1);
     backend.attention(qkv.data(), ld, *plan, 1, &result[begin * width * dtype_size(backend.dtype())]);
     begin = end;
   }
@@ -103,38 +108,41 @@ std::vector<uint8_t> attend(ops::Backend& backend, const Problem& p, const std::
 
 }  // namespace
 
-TEST_CASE("attention agrees with double precision for every head size and grouping") {
+TEST_CASE(
+    "attention agrees with double precision for every head size and grouping, with and without a mask") {
   struct Shape {
     size_t tokens, heads, kv_heads, head_dim;
   };
   for (const Way& way : ways()) {
-    for (const DType type : {DType::f32, DType::bf16})
-      for (const Shape shape : {Shape{1, 1, 1, 2}, Shape{70, 4, 2, 20}, Shape{200, 4, 2, 64},
-                                Shape{129, 3, 3, 80}, Shape{130, 8, 1, 96}, Shape{66, 4, 1, 128}}) {
-        Problem p(shape.tokens, shape.heads, shape.kv_heads, shape.head_dim, 11);
-        p.scale = 1.1;
-        const auto backend = way.make(type);
-        const std::vector<float> out = from_act(type, attend(*backend, p, {}));
-        double worst = 0;
-        for (size_t t = 0; t < p.tokens; ++t) {
-          const std::vector<double> expected = reference_row(p, type, t);
-          for (size_t i = 0; i < expected.size(); ++i) {
-            const double got = static_cast<double>(out[t * expected.size() + i]);
-            // Scores of size up to S carry an error of about 2 S (head_dim + 8) 2^-24 (rounded cos, sin,
-            // products), which scales every weight by as much; |v| <= 1. In bf16 a key or
-            // a query that falls on the other side of a rounding boundary adds one unit of its last place to
-            // one term; and weights are rounded, each by up to 2^-9 of itself, which moves the mean of
-            // values of up to 1 by no more than twice as much.
-            const double s = 3 * 3 * 2 * 1.21 * 1.5 * std::sqrt(static_cast<double>(p.head_dim));
-            double bound = 2 * s * static_cast<double>(p.head_dim + 8) * 0x1p-24 +
-                           static_cast<double>(p.tokens) * 0x1p-24 + act_epsilon(type);
-            if (type == DType::bf16) bound += 0x1p-8 + 0x1p-8;
-            worst = worse(worst, std::fabs(got - expected[i]) / bound);
+    for (const bool causal : {true, false})
+      for (const DType type : {DType::f32, DType::bf16})
+        for (const Shape shape : {Shape{1, 1, 1, 2}, Shape{70, 4, 2, 20}, Shape{200, 4, 2, 64},
+                                  Shape{129, 3, 3, 80}, Shape{130, 8, 1, 96}, Shape{66, 4, 1, 128}}) {
+          Problem p(shape.tokens, shape.heads, shape.kv_heads, shape.head_dim, 11);
+          p.scale = 1.1;
+          const auto backend = way.make(type);
+          const std::vector<float> out = from_act(type, attend(*backend, p, {}, 0, causal));
+          double worst = 0;
+          for (size_t t = 0; t < p.tokens; ++t) {
+            const std::vector<double> expected = reference_row(p, type, t, causal ? t + 1 : p.tokens);
+            for (size_t i = 0; i < expected.size(); ++i) {
+              const double got = static_cast<double>(out[t * expected.size() + i]);
+              // Scores of size up to S carry an error of about 2 S (head_dim + 8) 2^-24 (rounded cos, sin,
+              // products), which scales every weight by as much; |v| <= 1. In bf16 a key or
+              // a query that falls on the other side of a rounding boundary adds one unit of its last place
+              // to one term; and weights are rounded, each by up to 2^-9 of itself, which moves the mean of
+              // values of up to 1 by no more than twice as much.
+              const double s = 3 * 3 * 2 * 1.21 * 1.5 * std::sqrt(static_cast<double>(p.head_dim));
+              double bound = 2 * s * static_cast<double>(p.head_dim + 8) * 0x1p-24 +
+                             static_cast<double>(p.tokens) * 0x1p-24 + act_epsilon(type);
+              if (type == DType::bf16) bound += 0x1p-8 + 0x1p-8;
+              worst = worse(worst, std::fabs(got - expected[i]) / bound);
+            }
           }
+          INFO(way.name(), causal ? " causal " : " whole ", dtype_name(type), " head_dim ", shape.head_dim,
+               " tokens ", shape.tokens);
+          CHECK(worst <= 1.0);
         }
-        INFO(way.name(), " ", dtype_name(type), " head_dim ", shape.head_dim, " tokens ", shape.tokens);
-        CHECK(worst <= 1.0);
-      }
   }
 }
 
@@ -152,6 +160,10 @@ TEST_CASE("attention has the same bits however the sequence is cut, whatever its
       CHECK(attend(*one, p, each) == whole);
       CHECK(attend(*two, p, {}, 5) == whole);
       CHECK(attend(*two, p, {17, 100}) == whole);
+      const std::vector<uint8_t> unmasked = attend(*one, p, {}, 0, false);
+      CHECK(unmasked != whole);
+      CHECK(attend(*one, p, {1, 2, 10, 63, 66, 200, 299}, 0, false) == unmasked);
+      CHECK(attend(*two, p, {17, 128}, 5, false) == unmasked);
     }
   }
 }
@@ -242,6 +254,8 @@ TEST_CASE("attention and the KV store refuse what they cannot do") {
   CHECK_NOTHROW(append({&page, 0, 11, 0}, 0));
   const ops::RowRun run{&page, 0, 2, 0};
   CHECK_THROWS_AS(backend->plan({&run, 1}, 0, *kv), Error);
+  const ops::RowRun too_few{&page, 0, 2, 1, 2};
+  CHECK_THROWS_AS(backend->plan({&too_few, 1}, 1, *kv), Error);
   const auto plan = backend->plan({&run, 1}, 1, *kv);
   CHECK_NOTHROW(backend->attention(rows.data(), 8, *plan, 0, out.data()));
   CHECK_THROWS_AS(backend->attention(rows.data(), 8, *plan, 1, out.data()), Error);

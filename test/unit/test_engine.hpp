@@ -27,6 +27,7 @@ class TestEngine {
     options.dtype = dtype;
     options.threads = threads;
     options.batch_tokens = batch_tokens;
+    options.use = ModelUse::any;
     return options;
   }
 
