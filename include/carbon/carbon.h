@@ -111,14 +111,16 @@ CARBON_API int carbon_model_close(carbon_model* model);
  *   embed     pool layer strand pad_tail           bases               embedding [rows, hidden] f32
  *   predict   strand pool pad_tail labels          bases               values [labels]
  *             activation label_scale
+ *   annotate  window overlap gff3 genes and the    bases               plus [n], minus [n] f32;
+ *             options of genes and runs                                gff3 [letters]
  *   generate  length n sampler temperature top_k   bases of a prompt,  sequence [letters], logp [];
  *             top_p greedy seed constraint gc      or none             probabilities [length, 4]
  *             gc_window avoid no_stop
  *             max_homopolymer prefix
  *             probabilities
  *
- * Errors name an input by its number from 0: sequences[0] of score, embed and predict, rows[0] of variants,
- * regions[0] of scan, prompts[0] of generate.
+ * Errors name an input by its number from 0: sequences[0] of score, embed, predict and annotate, rows[0]
+ * of variants, regions[0] of scan, prompts[0] of generate.
  *
  * Columns of four are A, C, G, T. [] is an array without dimensions: one number. Numbers are f64, n_scored
  * and begin i64, letters u8. A value that is missing is NaN. `generate` gives n results for each prompt, and

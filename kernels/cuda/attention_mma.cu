@@ -1,4 +1,4 @@
-// Causal grouped-query attention on tensor cores, for bf16 and head sizes 64, 96 and 128.
+// Grouped-query attention, causal or not, on tensor cores, for bf16 and head sizes 64, 96 and 128.
 //
 // A block computes up to 128 query rows of one KV head, or 192 for heads of 96 and 128: consecutive positions
 // of one sequence, and for each the heads of the group. Each warp has 16 rows. Keys and values are read page
@@ -42,7 +42,7 @@ struct Head : HeadSizes<Dim> {
 
 /// The two rows of a fragment that a thread has: `row` and `row` + 8 of the block.
 struct Rows {
-  uint32_t position[2];  // of the last key that the row attends to
+  uint32_t position[2];
   bool valid[2];
   size_t at[2];    // the row in q and act
   size_t head[2];  // among all query heads
@@ -93,6 +93,11 @@ __device__ void load_queries(const AttentionCall& call, const Rows& rows, uint32
     }
 }
 
+/// The last key to which a row at `position` of the tile attends.
+__device__ inline uint32_t last_key(const RowTile& tile, uint32_t position) {
+  return tile.keys > 0 ? tile.keys - 1 : position;
+}
+
 /// The pages of a block whose rows belong to one sequence. A place is that of a page.
 class OneSequence {
  public:
@@ -105,7 +110,7 @@ class OneSequence {
   __device__ const RowTile& rows() const { return tile_; }
   __device__ uint32_t row_warp(uint32_t warp) const { return warp; }
   /// The first position after the keys of the sequence.
-  __device__ uint32_t end(Place) const { return tile_.position + tile_.positions; }
+  __device__ uint32_t end(Place) const { return last_key(tile_, tile_.position + tile_.positions - 1) + 1; }
   __device__ uint32_t pages(Place) const { return tile_.pages; }
   __device__ bool has(Place at) const { return at.first < end(at); }
   __device__ Place after(Place at) const { return {at.first + kPage}; }
@@ -133,7 +138,8 @@ class SeveralSequences {
   __device__ const RowTile& rows() const { return tile_->part[own_]; }
   __device__ uint32_t row_warp(uint32_t warp) const { return warp - tile_->warp[own_]; }
   __device__ uint32_t end(Place at) const {
-    return tile_->part[at.part].position + tile_->part[at.part].positions;
+    const RowTile& part = tile_->part[at.part];
+    return last_key(part, part.position + part.positions - 1) + 1;
   }
   __device__ uint32_t pages(Place at) const { return tile_->part[at.part].pages; }
   __device__ bool has(Place at) const { return at.part < tile_->parts; }
@@ -180,9 +186,9 @@ struct Softmax {
   float sum[2] = {0.0f, 0.0f};  // over the columns of this thread
 };
 
-/// Turns scores into weights relative to the new maximum. Earlier sums and outputs must be multiplied by
-/// factor[i].
-__device__ inline void softmax_tile(Softmax& state, const uint32_t position[2], uint32_t first, bool masked,
+/// Turns scores into weights relative to the new maximum; `last` are the last keys of the rows. Earlier sums
+/// and outputs must be multiplied by factor[i].
+__device__ inline void softmax_tile(Softmax& state, const uint32_t last[2], uint32_t first, bool masked,
                                     float scale, float score[kPage / 8][4], float factor[2]) {
   const uint32_t column = first + threadIdx.x % 4 * 2;
   float largest[2] = {state.largest[0], state.largest[1]}, scaled[2];
@@ -190,7 +196,7 @@ __device__ inline void softmax_tile(Softmax& state, const uint32_t position[2], 
   for (int j = 0; j < kPage / 8; ++j)
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
-      if (masked && column + j * 8 + e % 2 > position[e / 2]) score[j][e] = -INFINITY;
+      if (masked && column + j * 8 + e % 2 > last[e / 2]) score[j][e] = -INFINITY;
       largest[e / 2] = fmaxf(largest[e / 2], score[j][e]);
     }
 #pragma unroll
@@ -272,11 +278,11 @@ __global__ void __launch_bounds__(H::kThreads, H::kBlocks)
   copy_async_commit();
   const Place second = sequences.after({});
   const Bf16* next_page = sequences.has(second) ? page_at(second) : nullptr;
-  uint32_t query[H::kSteps][4], position[2];
+  uint32_t query[H::kSteps][4], last[2];
   {
     const Rows rows = locate_rows(call, sequences.rows(), kv_head, sequences.row_warp(warp) * 16 + lane / 4);
     load_queries<H>(call, rows, query);
-    position[0] = rows.position[0], position[1] = rows.position[1];
+    for (int i = 0; i < 2; ++i) last[i] = last_key(sequences.rows(), rows.position[i]);
   }
   Softmax state;
   float out[H::kDim / 8][4] = {};
@@ -295,8 +301,8 @@ __global__ void __launch_bounds__(H::kThreads, H::kBlocks)
       const Bf16* const keys = stages + stage * 2 * H::kTile;
       float score[kPage / 8][4], factor[2];
       multiply_keys<H, kPage>(query, keys, score);
-      softmax_tile(state, position, at.first, at.first + kPage - 1 > sequences.rows().position, scale, score,
-                   factor);
+      const uint32_t least = last_key(sequences.rows(), sequences.rows().position);
+      softmax_tile(state, last, at.first, at.first + kPage - 1 > least, scale, score, factor);
 #pragma unroll
       for (int d = 0; d < H::kDim / 8; ++d)
 #pragma unroll

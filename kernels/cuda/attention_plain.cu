@@ -1,10 +1,10 @@
-// Writes rotated keys, and values, to the pages of the cache, for all kernels of attention; and causal
-// attention in f32 arithmetic for any head size and both types of cache, with one block per row and query
-// head.
+// Writes rotated keys, and values, to the pages of the cache, for all kernels of attention; and attention,
+// causal or not, in f32 arithmetic for any head size and both types of cache, with one block per row and
+// query head.
 //
 // Keys are taken in tiles of 64 at absolute multiples of 64, with the running maximum and sum of an online
 // softmax. A score is a chain of multiply-adds over ascending elements of the head, and an output element is
-// a chain over ascending keys. A row never uses keys after its position.
+// a chain over ascending keys. A row never uses keys after the last one to which it attends.
 #include <algorithm>
 #include <cmath>
 
@@ -106,12 +106,12 @@ __global__ void __launch_bounds__(kThreads)
   __syncthreads();
 
   float largest = -INFINITY, sum = 0.0f, out[kDims] = {};
-  for (uint32_t first = 0; first <= place.position; first += kPage) {
+  for (uint32_t first = 0; first <= place.last; first += kPage) {
     const char* const page =
         static_cast<const char*>(call.kv.pages[call.page_list[place.pages + first / kPage]]);
     const T* const keys = reinterpret_cast<const T*>(page + call.kv.offset) + kv_head * 2 * kPage * dim;
     const T* const values = keys + kPage * dim;
-    const uint32_t left = place.position + 1 - first, visible = left < kPage ? left : kPage;
+    const uint32_t left = place.last + 1 - first, visible = left < kPage ? left : kPage;
 
     float score = -INFINITY;
     if (thread < visible) {

@@ -376,6 +376,9 @@ std::unique_ptr<ops::RowPlan> CudaBackend::plan(std::span<const ops::RowRun> run
   auto& store = ops::own_store<CudaKvStore>(kv, dtype_);
   ops::check_runs(runs, store.shape(), {heads, 2 * inv_freq_.size(), positions_, store.count()});
   device_->use();
+  // The kernel of generated tokens is causal alone.
+  if (std::ranges::any_of(runs, [](const ops::RowRun& run) { return run.keys > 0; }))
+    row_class = ops::RowClass::prefill;
   return std::make_unique<CudaPlan>(plans_, runs, heads, store,
                                     attention_kernel(store.shape(), heads, row_class));
 }

@@ -94,10 +94,12 @@ inline constexpr size_t kSwigluOutputs = 16;
 struct RowPlace {
   uint32_t row, position;
   uint32_t pages;  // index in the page list of the page for positions [0, 64) of the sequence of this row
+  uint32_t last;   // the last key to which the row attends
 };
 /// Consecutive rows of one sequence that attention computes together.
 struct RowTile {
   uint32_t row, position, pages, positions;
+  uint32_t keys;  // to which every row attends, from position 0 on; 0: each to those up to its own
 };
 
 /// One layer of the paged cache. For each KV head a page has keys [64][head_dim], then values of the same

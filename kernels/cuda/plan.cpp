@@ -26,8 +26,8 @@ size_t checked_page_bytes(const ops::KvShape& shape, DType type) {
   return ops::checked_product("kv_store", heads, 2 * ops::kPageTokens * shape.head_dim * dtype_size(type));
 }
 
-constexpr size_t pages_of(const ops::RowRun& run) {
-  return (run.position + run.n_rows + ops::kPageTokens - 1) / ops::kPageTokens;
+size_t pages_of(const ops::RowRun& run) {
+  return (run.most_keys() + ops::kPageTokens - 1) / ops::kPageTokens;
 }
 
 template <class T>
@@ -70,7 +70,8 @@ std::vector<ChunkSlice> slice_chunks(std::vector<TileChunk>& chunks, size_t part
 }
 
 constexpr uint32_t pages_of(const RowTile& tile) {
-  return (tile.position + tile.positions + ops::kPageTokens - 1) / ops::kPageTokens;
+  const uint32_t keys = tile.keys > 0 ? tile.keys : tile.position + tile.positions;
+  return (keys + ops::kPageTokens - 1) / ops::kPageTokens;
 }
 
 /// The pages that the block of a tile reads.
@@ -209,15 +210,16 @@ HostPlan make_plan(std::span<const ops::RowRun> runs, const Tiling& tiling) {
   std::vector<uint32_t> pages;
   for (const ops::RowRun& run : runs) {
     if (run.first_row + run.n_rows > std::numeric_limits<uint32_t>::max() ||
-        run.position + run.n_rows > std::numeric_limits<uint32_t>::max())
+        run.most_keys() > std::numeric_limits<uint32_t>::max())
       throw Error("make_plan", "more rows or positions than the kernels can count; use a smaller batch");
     const auto page = static_cast<uint32_t>(pages.size());
     for (size_t i = 0; i < run.n_rows; ++i)
-      places.push_back(
-          {static_cast<uint32_t>(run.first_row + i), static_cast<uint32_t>(run.position + i), page});
+      places.push_back({static_cast<uint32_t>(run.first_row + i), static_cast<uint32_t>(run.position + i),
+                        page, static_cast<uint32_t>(run.keys > 0 ? run.keys - 1 : run.position + i)});
     for (size_t i = 0; tiling.positions != 0 && i < run.n_rows; i += tiling.positions) {
       const RowTile tile{static_cast<uint32_t>(run.first_row + i), static_cast<uint32_t>(run.position + i),
-                         page, static_cast<uint32_t>(std::min(tiling.positions, run.n_rows - i))};
+                         page, static_cast<uint32_t>(std::min(tiling.positions, run.n_rows - i)),
+                         static_cast<uint32_t>(run.keys)};
       if (tiling.chunks)
         append_chunks(tile.position + tile.positions > kDecodeChunk ? chunks : only_chunks, tile, run.pages);
       else

@@ -11,8 +11,8 @@ from ._errors import CarbonError
 from ._files import Record, models, read_fasta
 from ._library import version as _version
 from ._model import Model
-from ._results import Sample, Scan, Score, VariantScore, VariantScores
+from ._results import Coding, Sample, Scan, Score, VariantScore, VariantScores
 
 __version__ = _version()
-__all__ = ["CarbonError", "Model", "Record", "Sample", "Scan", "Score", "VariantScore", "VariantScores", "__version__", "models",
+__all__ = ["CarbonError", "Coding", "Model", "Record", "Sample", "Scan", "Score", "VariantScore", "VariantScores", "__version__", "models",
            "read_fasta"]

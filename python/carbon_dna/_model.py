@@ -1,5 +1,6 @@
 """A model that is open, and what it can be asked."""
 
+import inspect
 import itertools
 import os
 import threading
@@ -15,7 +16,7 @@ from ._errors import CarbonError
 from ._inputs import Bases, count_of, encoded_sequences, optional_text, several
 from ._library import Arrays, lib, read_json
 from ._progress import Progress, Teller
-from ._results import Sample, Scan, Score, VariantScore, VariantScores, variant_columns
+from ._results import Coding, Sample, Scan, Score, VariantScore, VariantScores, variant_columns
 from ._rows import Row, Rows, index_of, rows_of
 
 Path = Union[str, "os.PathLike[str]"]
@@ -493,6 +494,81 @@ class Model:
         rows = list(self.iter_predict(sequences, strand=strand, pool=pool, pad_tail=pad_tail, labels=labels, activation=activation,
                                       label_scale=label_scale, progress=progress))
         return np.array(rows, dtype=np.float64).reshape(len(rows), -1 if rows else len(labels or self.labels))
+
+    # ---- annotate
+
+    def iter_annotate(self, sequences: Iterable[Bases], *, window: Optional[int] = None, overlap: Optional[int] = None, gff3: bool = False,
+                      genes: str = "model", gene_cost: float = 10.0, intron_cost: float = 10.0, start: str = "ATG", code: int = 1,
+                      introns: str = "yes", min_intron: int = 20, max_intron: int = 0, min_cds: int = 60, min_score: float = 0.5,
+                      preset: str = "eukaryote", stair_outward_shift: Optional[int] = None, stair_inward_shift: Optional[int] = None,
+                      stair_stop_run: Optional[int] = None, stair_stop_ratio: float = 0.3, min_cds_length: Optional[int] = None,
+                      min_gap_length: Optional[int] = None, progress: Progress = None) -> Iterator[Coding]:
+        """Like :meth:`annotate`, one sequence after the other."""
+        values: Dict[str, Any] = {
+            "gene_cost": gene_cost, "intron_cost": intron_cost, "start": start, "code": code, "introns": introns,
+            "min_intron": min_intron, "max_intron": max_intron, "min_cds": min_cds, "min_score": min_score}
+        runs: Dict[str, Any] = {
+            "preset": preset, "stair_outward_shift": stair_outward_shift, "stair_inward_shift": stair_inward_shift,
+            "stair_stop_run": stair_stop_run, "stair_stop_ratio": stair_stop_ratio, "min_cds_length": min_cds_length,
+            "min_gap_length": min_gap_length}
+        defaults = {name: parameter.default for name, parameter in inspect.signature(Model.iter_annotate).parameters.items()}
+        # A setting that has no meaning beside the others is an error only where it was set.
+        given = {name: value for name, value in {**values, **runs, "genes": genes}.items() if value != defaults[name]}
+        options: Dict[str, Any] = {"window": window, "overlap": overlap, "gff3": gff3, **given}
+
+        def read(arrays: Arrays, _: str) -> Coding:
+            return Coding(arrays.get(b"plus"), arrays.get(b"minus"), arrays.text(b"gff3") if gff3 else None)
+
+        return self._of_sequences("annotate", options, sequences, read, progress)
+
+    def annotate(self, sequences: Iterable[Bases], *, window: Optional[int] = None, overlap: Optional[int] = None, gff3: bool = False,
+                 genes: str = "model", gene_cost: float = 10.0, intron_cost: float = 10.0, start: str = "ATG", code: int = 1,
+                 introns: str = "yes", min_intron: int = 20, max_intron: int = 0, min_cds: int = 60, min_score: float = 0.5,
+                 preset: str = "eukaryote", stair_outward_shift: Optional[int] = None, stair_inward_shift: Optional[int] = None,
+                 stair_stop_run: Optional[int] = None, stair_stop_ratio: float = 0.3, min_cds_length: Optional[int] = None,
+                 min_gap_length: Optional[int] = None, progress: Progress = None) -> List[Coding]:
+        """Probabilities of the bases of sequences to be coding, and genes, as ``carbon annotate`` computes them.
+
+        Parameters
+        ----------
+        sequences : iterable of sequences
+            As of :meth:`score`.
+        window, overlap : int, optional
+            Bases of a window, and by which windows overlap; multiples of 6.
+        gff3 : bool
+            Also genes, or runs, as lines of GFF3. The parameters after it need it.
+        genes : {"model", "runs"}
+        gene_cost, intron_cost, start, code, introns, min_intron, max_intron, min_cds, min_score
+            Of genes, as the options of ``carbon annotate``; ``introns`` is "yes" or "no".
+        preset, stair_outward_shift, stair_inward_shift, stair_stop_run, stair_stop_ratio, min_cds_length, min_gap_length
+            Of runs, as the options of ``carbon annotate``.
+        progress : callable or bool, optional
+            As of :meth:`score`.
+
+        Returns
+        -------
+        list of Coding
+
+        Raises
+        ------
+        CarbonError
+            Also for a model that does not annotate.
+
+        Examples
+        --------
+        >>> import carbon_dna
+        >>> try:
+        ...     carbon_dna.Model("carbon-tiny").annotate(["ACGTAC"])
+        ... except carbon_dna.CarbonError as error:
+        ...     print(error.kind)
+        model
+        """
+        return list(self.iter_annotate(
+            sequences, window=window, overlap=overlap, gff3=gff3, genes=genes, gene_cost=gene_cost, intron_cost=intron_cost, start=start,
+            code=code, introns=introns, min_intron=min_intron, max_intron=max_intron, min_cds=min_cds, min_score=min_score,
+            preset=preset, stair_outward_shift=stair_outward_shift, stair_inward_shift=stair_inward_shift,
+            stair_stop_run=stair_stop_run, stair_stop_ratio=stair_stop_ratio, min_cds_length=min_cds_length,
+            min_gap_length=min_gap_length, progress=progress))
 
     # ---- generate
 

@@ -65,6 +65,24 @@ class _Data:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class Coding(_Data):
+    """Probabilities of the bases of a sequence to be coding, as ``carbon annotate`` writes them.
+
+    Attributes
+    ----------
+    plus, minus : ndarray of float32, shape (n,)
+        Of each base on the forward and on the reverse strand, both in the order of the sequence.
+    gff3 : str or None
+        Lines of GFF3 with the genes or runs, if they were asked for, without the lines that begin a file. Names that are no texts
+        of the caller are those of messages.
+    """
+
+    plus: NDArray[np.float32]
+    minus: NDArray[np.float32]
+    gff3: Optional[str] = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Score(_Data):
     """Log-probabilities of the bases of a sequence, as ``carbon score`` prints them.
 

@@ -12,7 +12,7 @@ import carbon_dna
 from carbon_dna import _library
 
 COMMANDS = {"score": "iter_score", "vep": "iter_variants", "scan": "iter_scan", "embed": "iter_embed", "predict": "iter_predict",
-            "generate": "iter_generate"}
+            "generate": "iter_generate", "annotate": "iter_annotate"}
 # Where the names differ.
 NAMES = {"name": "model", "fasta": "fasta-ref", "n": "num"}
 
@@ -37,6 +37,7 @@ def test_every_option_is_here_or_is_explained():
         assert len(of_command) > 12, of_command
         options |= of_command
         here = known | parameters(getattr(carbon_dna.Model, method)) - {"regions"}  # of scan, an input and no selection
+        here |= {"strand"} if command == "annotate" else set()  # of a file with room for one; here are both
         assert of_command - here <= explained, (command, of_command - here - explained)
         assert not explained & here, (command, explained & here)
     assert explained <= options, explained - options
@@ -67,7 +68,7 @@ def test_parameters_and_their_defaults_are_those_of_the_library():
 
 
 def test_a_list_has_the_parameters_of_its_iterator():
-    for method in ("score", "scan", "embed", "predict", "variants", "generate"):
+    for method in ("score", "scan", "embed", "predict", "variants", "generate", "annotate"):
         whole, one = (inspect.signature(getattr(carbon_dna.Model, name)).parameters for name in (method, "iter_" + method))
         same = [(p.name, p.default) for p in list(whole.values())[1:] if p.name not in ("region",)]
         assert same == [(p.name, p.default) for p in list(one.values())[1:] if p.name not in ("regions",)], method

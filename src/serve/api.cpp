@@ -205,6 +205,7 @@ Api::Api(Service& service, const ServedModel& served, SharedReference* reference
   add_work("/v1/dna/generate", ModelUse::bases, with_model(make_dna_generate));
   add_work("/v1/dna/embed", ModelUse::states, with_model(make_dna_embed));
   add_work("/v1/dna/predict", ModelUse::labels, with_model(make_dna_predict));
+  add_work("/v1/dna/annotate", ModelUse::coding, with_model(make_dna_annotate));
   const auto with_reference = [this, reference](auto make) {
     return [this, reference, make](HttpExchangePtr exchange) {
       return make(served_, reference, std::move(exchange));

@@ -259,6 +259,9 @@ WorkPtr make_dna_embed(const ServedModel& served, HttpExchangePtr exchange) {
 WorkPtr make_dna_predict(const ServedModel& served, HttpExchangePtr exchange) {
   return make_verb_work("predict", served, std::move(exchange));
 }
+WorkPtr make_dna_annotate(const ServedModel& served, HttpExchangePtr exchange) {
+  return make_verb_work("annotate", served, std::move(exchange));
+}
 WorkPtr make_dna_scan(const ServedModel& served, SharedReference* reference, HttpExchangePtr exchange) {
   return std::make_shared<DnaScan>("scan", served, reference, std::move(exchange));
 }

@@ -26,6 +26,7 @@ WorkPtr make_detokenize(const ServedModel& served, HttpExchangePtr exchange);
 WorkPtr make_dna_score(const ServedModel& served, HttpExchangePtr exchange);
 WorkPtr make_dna_embed(const ServedModel& served, HttpExchangePtr exchange);
 WorkPtr make_dna_predict(const ServedModel& served, HttpExchangePtr exchange);
+WorkPtr make_dna_annotate(const ServedModel& served, HttpExchangePtr exchange);
 WorkPtr make_dna_generate(const ServedModel& served, HttpExchangePtr exchange);
 /// `reference`: the FASTA of the server; null if it has none.
 WorkPtr make_dna_scan(const ServedModel& served, SharedReference* reference, HttpExchangePtr exchange);

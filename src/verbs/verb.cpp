@@ -20,6 +20,7 @@ std::unique_ptr<Verb> make_score_verb(const VerbContext& context, const ReadSett
 std::unique_ptr<Verb> make_scan_verb(const VerbContext& context, const ReadSettings& read);
 std::unique_ptr<Verb> make_embed_verb(const VerbContext& context, const ReadSettings& read);
 std::unique_ptr<Verb> make_predict_verb(const VerbContext& context, const ReadSettings& read);
+std::unique_ptr<Verb> make_annotate_verb(const VerbContext& context, const ReadSettings& read);
 using See = std::function<void(const SettingList&)>;
 void describe_score(const See& see);
 void describe_variants(const See& see);
@@ -27,6 +28,7 @@ void describe_scan(const See& see);
 void describe_embed(const See& see);
 void describe_predict(const See& see);
 void describe_generate(const See& see);
+void describe_annotate(const See& see);
 
 const std::vector<VerbEntry>& verb_table() {
   static const std::vector<VerbEntry> table = {
@@ -45,6 +47,9 @@ const std::vector<VerbEntry>& verb_table() {
        ModelUse::labels, "sequences", make_predict_verb, describe_predict},
       {"generate", "New bases after prompts.", "logp in nats; probabilities of A, C, G and T",
        ModelUse::bases, "prompts", make_generate_verb, describe_generate},
+      {"annotate", "Probabilities of bases to be coding on either strand, and genes made of them.",
+       "probabilities; scores in gff3 are mean probabilities", ModelUse::coding, "sequences",
+       make_annotate_verb, describe_annotate},
   };
   return table;
 }

@@ -48,14 +48,16 @@ double rounded(DType type, float x) {
   return static_cast<double>(type == DType::bf16 ? to_float(to_bf16(x)) : x);
 }
 
-/// One row of attention, [heads * head_dim], in double on rounded queries, keys and values.
-std::vector<double> reference_row(const Problem& p, DType type, bool round_queries, size_t token) {
+/// One row of attention to the first `seen` keys, [heads * head_dim], in double on rounded queries, keys and
+/// values.
+std::vector<double> reference_row(const Problem& p, DType type, bool round_queries, size_t token,
+                                  size_t seen) {
   std::vector<double> out(p.q_width());
   for (size_t h = 0; h < p.heads; ++h) {
     const size_t kv = h / (p.heads / p.kv_heads);
     const std::vector<float> q = rotated(p, &p.q[(token * p.heads + h) * p.head_dim], token);
-    std::vector<double> score(token + 1);
-    for (size_t t = 0; t <= token; ++t) {
+    std::vector<double> score(seen);
+    for (size_t t = 0; t < seen; ++t) {
       const std::vector<float> k = rotated(p, &p.k[(t * p.kv_heads + kv) * p.head_dim], t);
       for (size_t d = 0; d < p.head_dim; ++d)
         score[t] += rounded(round_queries ? type : DType::f32, q[d]) * rounded(type, k[d]);
@@ -64,7 +66,7 @@ std::vector<double> reference_row(const Problem& p, DType type, bool round_queri
     const double largest = *std::max_element(score.begin(), score.end());
     double sum = 0;
     for (double& s : score) sum += s = std::exp(s - largest);
-    for (size_t t = 0; t <= token; ++t)
+    for (size_t t = 0; t < seen; ++t)
       for (size_t d = 0; d < p.head_dim; ++d)
         out[h * p.head_dim + d] +=
             score[t] / sum * rounded(type, p.v[(t * p.kv_heads + kv) * p.head_dim + d]);
@@ -96,22 +98,28 @@ void append(ops::Backend& backend, const Problem& p, const Array& qkv, const ops
   backend.append_kv(k, k + p.kv_width(), p.q_width() + 2 * p.kv_width(), plan, layer);
 }
 
-/// Runs a whole sequence in runs that end at `cuts` and at the end; the act buffer of all its tokens.
+/// Runs a whole sequence in runs that end at `cuts` and at the end; the act buffer of all its tokens. Without
+/// `causal` all keys are there before the first row attends to them.
 std::vector<uint8_t> attend(ops::Backend& backend, const Problem& p, std::vector<size_t> cuts,
-                            uint32_t first_page = 0) {
+                            uint32_t first_page = 0, bool causal = true) {
   backend.set_rope({p.inv_freq, p.scale}, p.tokens);
   const auto kv = backend.kv_store({2, p.kv_heads, p.head_dim});
   const std::vector<uint32_t> pages = falling_pages(p.tokens, first_page);
   kv->reserve(first_page + pages.size());
   const size_t ld = p.q_width() + 2 * p.kv_width(), row_bytes = p.q_width() * dtype_size(backend.dtype());
   std::vector<uint8_t> result;
+  if (!causal) {
+    const Array qkv(backend, rows_of(p, 0, p.tokens));
+    const ops::RowRun all{pages.data(), 0, p.tokens, 0};
+    append(backend, p, qkv, *backend.plan({&all, 1}, p.heads, *kv), 1);
+  }
   size_t begin = 0;
   cuts.push_back(p.tokens);
   for (const size_t end : cuts) {
     const Array qkv(backend, rows_of(p, begin, end)), act(backend, (end - begin) * row_bytes);
-    const ops::RowRun run{pages.data(), 0, end - begin, begin};
+    const ops::RowRun run{pages.data(), 0, end - begin, begin, causal ? 0 : p.tokens};
     const auto plan = backend.plan({&run, 1}, p.heads, *kv);
-    append(backend, p, qkv, *plan, 1);
+    if (causal) append(backend, p, qkv, *plan, 1);
     backend.attention(qkv.floats(), ld, *plan, 1, act.get());
     const std::vector<uint8_t> part = act.bytes((end - begin) * row_bytes);
     result.insert(result.end(), part.begin(), part.end());
@@ -125,8 +133,9 @@ bool has_tensor_path(DType type, size_t head_dim) {
 }
 
 /// A row of act at `raw` against double.
-void agrees_row(Checks& checks, const Problem& p, DType type, bool mma, size_t token, const uint8_t* raw) {
-  const std::vector<double> want = reference_row(p, type, mma, token);
+void agrees_row(Checks& checks, const Problem& p, DType type, bool mma, size_t token, const uint8_t* raw,
+                bool causal = true) {
+  const std::vector<double> want = reference_row(p, type, mma, token, causal ? token + 1 : p.tokens);
   for (size_t i = 0; i < want.size(); ++i) {
     double got;
     if (type == DType::bf16) {
@@ -150,14 +159,19 @@ void agrees_row(Checks& checks, const Problem& p, DType type, bool mma, size_t t
 
 void agrees(Checks& checks, ops::Backend& backend, const Problem& p, bool tensor_cores) {
   const DType type = backend.dtype();
-  const std::vector<uint8_t> raw = attend(backend, p, {});
-  for (size_t t = 0; t < p.tokens; t += 1 + p.tokens / 40)
-    agrees_row(checks, p, type, tensor_cores && has_tensor_path(type, p.head_dim), t,
-               &raw[t * p.q_width() * dtype_size(type)]);
+  for (const bool causal : {true, false}) {
+    const std::vector<uint8_t> raw = attend(backend, p, {}, 0, causal);
+    for (size_t t = 0; t < p.tokens; t += 1 + p.tokens / 40)
+      agrees_row(checks, p, type, tensor_cores && has_tensor_path(type, p.head_dim), t,
+                 &raw[t * p.q_width() * dtype_size(type)], causal);
+  }
 }
 
 void is_invariant(Checks& checks, ops::Backend& backend, const Problem& p) {
-  const std::vector<uint8_t> whole = attend(backend, p, {});
+  const std::vector<uint8_t> whole = attend(backend, p, {}), unmasked = attend(backend, p, {}, 0, false);
+  for (const std::vector<size_t>& cuts : {std::vector<size_t>{1}, {65}, {1, 2, 3, 127, 128, 129}})
+    checks.that(same_bits(attend(backend, p, cuts, 2, false), unmasked),
+                "without a mask, cut at " + std::to_string(cuts[0]));
   for (const std::vector<size_t>& cuts :
        {std::vector<size_t>{1}, {63}, {64}, {65}, {100, 101, 102}, {1, 2, 3, 127, 128, 129}, {p.tokens - 1}})
     checks.that(same_bits(attend(backend, p, cuts, static_cast<uint32_t>(cuts[0] % 3)), whole),

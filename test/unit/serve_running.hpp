@@ -131,6 +131,7 @@ class RunningService {
  private:
   static ModelOptions model_options(const std::string& dir) {
     ModelOptions options;
+    options.use = ModelUse::any;
     options.model = dir;
     options.threads = 2;
     options.batch_tokens = 512;

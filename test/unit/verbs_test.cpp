@@ -27,10 +27,13 @@ struct Doors {
   Run (*declare)(CommandLine&);
   bool plugin;  // is there a function for plugins?
 };
-constexpr Doors kDoors[] = {
-    {"score", "score", declare_score, true},        {"variants", "vep", declare_vep, true},
-    {"scan", "scan", declare_scan, false},          {"embed", "embed", declare_embed, false},
-    {"predict", "predict", declare_predict, false}, {"generate", "generate", declare_generate, true}};
+constexpr Doors kDoors[] = {{"score", "score", declare_score, true},
+                            {"variants", "vep", declare_vep, true},
+                            {"scan", "scan", declare_scan, false},
+                            {"embed", "embed", declare_embed, false},
+                            {"predict", "predict", declare_predict, false},
+                            {"generate", "generate", declare_generate, true},
+                            {"annotate", "annotate", declare_annotate, false}};
 
 // What the table has of a setting at a door: "yes", or why not.
 std::string cell(const Doors& doors, const Setting& setting, Door door) {
@@ -105,6 +108,7 @@ WorkPtr make_work(const std::string& verb, const ServedModel& served, HttpExchan
   if (verb == "embed") return make_dna_embed(served, std::move(exchange));
   if (verb == "predict") return make_dna_predict(served, std::move(exchange));
   if (verb == "generate") return make_dna_generate(served, std::move(exchange));
+  if (verb == "annotate") return make_dna_annotate(served, std::move(exchange));
   return make_dna_variants(served, nullptr, std::move(exchange));
 }
 
@@ -137,6 +141,8 @@ std::vector<std::string> arrays_of(const Case& c) {
   if (verb == "score") return {"n_scored", "sum_logp", "mean_logp", "logp"};
   if (verb == "scan") return {"logp"};
   if (verb == "embed") return {"embedding"};
+  if (verb == "annotate" && c.settings.contains("gff3")) return {"plus", "minus", "gff3"};
+  if (verb == "annotate") return {"plus", "minus"};
   if (verb == "generate" && letters) return {"sequence", "logp", "probabilities"};
   if (verb == "generate") return {"sequence", "logp"};
   return {"values"};
@@ -158,10 +164,53 @@ std::string with_gap(std::string bases) {
 
 }  // namespace
 
+namespace {
+
+// Asks both doors, and compares all arrays.
+void compare_doors(const std::string& dir, const std::vector<Case>& cases) {
+  RunningService server(dir);
+  const ApiModel model(dir);
+  for (const Case& c : cases) {
+    CAPTURE(c.verb);
+    CAPTURE(c.settings.dump());
+    const std::vector<std::string> names = arrays_of(c);
+    const std::vector<TakenResult> taken = model.ask(c.verb, c.settings, c.inputs, names);
+    const json answer =
+        server.ask([&](const ServedModel& served,
+                       HttpExchangePtr exchange) { return make_work(c.verb, served, std::move(exchange)); },
+                   body_of(c));
+    const json results = results_of(c, answer);
+    REQUIRE(results.size() == taken.size());
+    for (size_t i = 0; i < taken.size(); ++i)
+      for (const std::string& name : names) {
+        CAPTURE(name);
+        // Numbers are written so that they read back exactly.
+        CHECK(results[i].at(name) == json::parse(json_of(taken[i].at(name))));
+      }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("HTTP and libcarbon give the same bits for annotate") {
+  const GeneratedCheckpoint files(
+      "--preset generanno --hidden 64 --layers 2 --heads 4 --kv-heads 2 --head-dim 16 --intermediate 96 "
+      "--max-positions 64");
+  const std::vector<std::string> many = {random_bases(700, 1),           "",  "NNN",
+                                         with_gap(random_bases(331, 2)), "a", random_bases(3000, 3)};
+  compare_doors(files.dir(),
+                {{"annotate", json::object(), many},
+                 {"annotate", {{"window", 120}, {"overlap", 60}, {"gff3", true}}, many},
+                 {"annotate",
+                  {{"gff3", true}, {"genes", "runs"}, {"min_cds_length", 9}, {"stair_inward_shift", 12}},
+                  many},
+                 {"annotate",
+                  {{"gff3", true}, {"gene_cost", 0}, {"min_cds", 0}, {"min_score", 0}, {"introns", "no"}},
+                  many}});
+}
+
 TEST_CASE("HTTP and libcarbon give the same bits for each verb and setting") {
   const GeneratedCheckpoint files(tiny());
-  RunningService server(files.dir());
-  const ApiModel model(files.dir());
   const std::string gap = with_gap(random_bases(331, 2)), gene = random_bases(997, 4);
   const std::vector<std::string> many = {random_bases(700, 1), "", "NNN", gap, "a", random_bases(30'000, 3)};
   const auto row = [&](size_t pos, const std::string& ref, const std::string& alt) {
@@ -212,22 +261,5 @@ TEST_CASE("HTTP and libcarbon give the same bits for each verb and setting") {
        rows},
       {"variants", {{"sequence", gene}, {"recipe", "anchored"}, {"context", 120}, {"horizon", 60}}, rows},
       {"variants", {{"sequence", gene}, {"recipe", "next-token"}, {"context", 240}}, rows}};
-  for (const Case& c : cases) {
-    CAPTURE(c.verb);
-    CAPTURE(c.settings.dump());
-    const std::vector<std::string> names = arrays_of(c);
-    const std::vector<TakenResult> taken = model.ask(c.verb, c.settings, c.inputs, names);
-    const json answer =
-        server.ask([&](const ServedModel& served,
-                       HttpExchangePtr exchange) { return make_work(c.verb, served, std::move(exchange)); },
-                   body_of(c));
-    const json results = results_of(c, answer);
-    REQUIRE(results.size() == taken.size());
-    for (size_t i = 0; i < taken.size(); ++i)
-      for (const std::string& name : names) {
-        CAPTURE(name);
-        // Numbers are written so that they read back exactly.
-        CHECK(results[i].at(name) == json::parse(json_of(taken[i].at(name))));
-      }
-  }
+  compare_doors(files.dir(), cases);
 }
