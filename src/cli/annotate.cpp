@@ -111,8 +111,7 @@ Run declare_annotate(CommandLine& line) {
       {{"genes and proteins of a genome",
         "carbon annotate -m HuggingFaceBio/Carbon-A-1.2B -o genes.gff3 --proteins proteins.fa genome.fa"},
        {"the probabilities of every base, for a genome browser",
-        "carbon annotate -m HuggingFaceBio/Carbon-A-1.2B -O bigwig -o genome genome.fa"},
-       {"genes again, from such tracks", "carbon annotate --from-tracks genome --gene-cost 15 genome.fa"}});
+        "carbon annotate -m HuggingFaceBio/Carbon-A-1.2B -O bigwig -o genome genome.fa"}});
   line.arguments("inputs", options.inputs.files, true, InputUse::again);
   OptionGroup group = line.options();
   group.option(
