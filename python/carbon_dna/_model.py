@@ -503,7 +503,17 @@ class Model:
                       preset: str = "eukaryote", stair_outward_shift: Optional[int] = None, stair_inward_shift: Optional[int] = None,
                       stair_stop_run: Optional[int] = None, stair_stop_ratio: float = 0.3, min_cds_length: Optional[int] = None,
                       min_gap_length: Optional[int] = None, progress: Progress = None) -> Iterator[Coding]:
-        """Like :meth:`annotate`, one sequence after the other."""
+        """Like :meth:`annotate`, one sequence after the other.
+
+        Examples
+        --------
+        >>> import carbon_dna
+        >>> try:
+        ...     next(carbon_dna.Model("carbon-tiny").iter_annotate(["ACGTAC"]))
+        ... except carbon_dna.CarbonError as error:
+        ...     print(error.kind)
+        model
+        """
         values: Dict[str, Any] = {
             "gene_cost": gene_cost, "intron_cost": intron_cost, "start": start, "code": code, "introns": introns,
             "min_intron": min_intron, "max_intron": max_intron, "min_cds": min_cds, "min_score": min_score}

@@ -29,6 +29,8 @@ if os.path.join(SOURCE, "python") not in sys.path:
 TINY = os.path.join(SOURCE, "models/carbon-tiny")
 SHAPE = ("--vocab 4224 --dna-start 0 --hidden 64 --heads 4 --kv-heads 2 --head-dim 16 --intermediate 128 --max-positions 2048 "
          "--layers 2 --dtype f32").split()
+ANNOTATOR = ("--preset generanno --vocab 4128 --dna-start -1 --hidden 64 --heads 4 --kv-heads 2 --head-dim 16 --max-positions 128 "
+             "--layers 2 --dtype f32").split()
 GENERATOR = "--preset generator --layers 1".split()
 LETTERS = ("--preset marin --hidden 48 --heads 3 --kv-heads 3 --head-dim 16 --intermediate 96 --layers 2 --dtype f32 --tied 0 "
            "--max-positions 256").split()

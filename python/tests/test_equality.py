@@ -170,6 +170,22 @@ def test_scan_is_carbon_scan():
             assert rows == wanted
 
 
+def test_annotate_is_carbon_annotate():
+    folder, contigs = checkpoint(*support.ANNOTATOR), [bases(2000, 5), bases(61, 6), "ACGTN"]
+    path = fasta(("s%d" % i, text) for i, text in enumerate(contigs))
+    settings = ["-m", folder, "--window", "360", "--overlap", "90", "--no-version"]
+    tables = [line.split("\t") for line in carbon("annotate", *settings, "-O", "tsv", path).splitlines()[1:]]
+    lines = carbon("annotate", *settings, "--genes", "runs", path).splitlines()
+    found = []
+    with carbon_dna.Model(folder) as model:
+        for i, coding in enumerate(model.annotate(contigs, window=360, overlap=90, gff3=True, genes="runs")):
+            assert len(coding.plus) == len(coding.minus) == len(contigs[i])
+            rows = [row for row in tables if row[0] == "s%d" % i]
+            assert [row[-2:] for row in rows] == [[number(float(value), 6) for value in pair] for pair in zip(coding.plus, coding.minus)]
+            found += coding.gff3.replace("sequences%%5B%d%%5D" % i, "s%d" % i).splitlines()
+    assert len(tables) == sum(map(len, contigs)) and found == [line for line in lines if line[:1] == "s"] != [], (found, lines)
+
+
 def test_embed_is_carbon_embed():
     for folder in models():
         all_bases = embeddable(folder)
