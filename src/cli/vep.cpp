@@ -78,7 +78,7 @@ std::vector<std::string> choose_pool(const CommandLine& line, VepCommand& comman
     return given;
   }
   if (command.options.embeddings.empty())
-    throw Error("main_vep", "--pool is of --embeddings or of recipe head, of which none is chosen");
+    throw Error("main_vep", "--pool belongs to recipe head and to --embeddings, and neither is chosen");
   command.options.pool = command.pool;
   std::erase(given, "pool");
   return given;
