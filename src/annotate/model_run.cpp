@@ -112,34 +112,17 @@ class ContigReader {
 
   void read_regions(const Take& take) {
     const IndexedFasta fasta(options_.inputs.files.front(), *options_.log);
-    std::vector<Region> regions;
-    const auto add = [&](std::vector<Region> more) {
-      regions.insert(regions.end(), more.begin(), more.end());
-    };
-    for (const std::string& text : options_.inputs.regions) add({parse_region(text, fasta)});
-    for (const std::string& path : options_.inputs.region_files) add(carbon::read_regions(path, fasta));
+    const auto wanted = joined_by_contig(regions_of(options_.inputs, fasta));
     for (const std::string& name : fasta.names()) {
       if (fasta.length(name) == 0) continue;
-      Contig contig{{name, ""}, number_++, intervals_of(regions, name)};
-      if (contig.wanted.empty()) continue;
+      Contig contig{{name, ""}, number_++, {}};
+      const auto found = wanted.find(name);
+      if (found == wanted.end()) continue;
+      for (const auto& [begin, end] : found->second) contig.wanted.push_back({begin, end});
       contig.record.sequence = fasta.fetch(name, 0, fasta.length(name));
       names_.check(fasta.path(), contig.record);
       give(std::move(contig), take);
     }
-  }
-
-  // Ascending, and so that none of them touch.
-  static std::vector<Interval> intervals_of(const std::vector<Region>& regions, const std::string& name) {
-    std::vector<Interval> all, joined;
-    for (const Region& region : regions)
-      if (region.contig == name) all.push_back({region.begin, region.end});
-    std::sort(all.begin(), all.end(), [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
-    for (const Interval& interval : all)
-      if (!joined.empty() && interval.begin <= joined.back().end)
-        joined.back().end = std::max(joined.back().end, interval.end);
-      else
-        joined.push_back(interval);
-    return joined;
   }
 
   // Whether the contig that begins after position_ bases of the input belongs to the share.
@@ -209,13 +192,10 @@ class Annotator {
 
   std::span<const float> logits_of(const AnnotateItem& item) {
     if (item.requests.empty()) return unknown_;
-    const Request& request = *item.requests.front();
-    if (request.outcome == Outcome::not_finite)
-      throw not_finite(kFunction, "logits at " + printable(item.contig->record.name) + ":" +
-                                      std::to_string(item.window.place.begin + 1) + "-" +
-                                      std::to_string(item.window.place.end));
-    if (item.unknown) unknown_ = request.states;
-    return request.states;
+    const std::vector<float>& logits =
+        window_logits(*item.requests.front(), item.contig->record.name, item.window.place);
+    if (item.unknown) unknown_ = logits;
+    return logits;
   }
 
   void write(const Contig& contig) {
@@ -311,6 +291,14 @@ RequestPtr window_request(std::string_view contig, const Interval& place, const 
       contig.substr(static_cast<size_t>(place.begin), static_cast<size_t>(place.size())), layout);
   request->head = HeadKind::class_logits;
   return request;
+}
+
+const std::vector<float>& window_logits(const Request& request, std::string_view contig,
+                                        const Interval& place) {
+  if (request.outcome == Outcome::not_finite)
+    throw not_finite(kFunction, "logits at " + printable(std::string(contig)) + ":" +
+                                    std::to_string(place.begin + 1) + "-" + std::to_string(place.end));
+  return request.states;
 }
 
 void run_annotate(Engine& engine, AnnotateOptions options) {

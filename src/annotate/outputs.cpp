@@ -45,10 +45,7 @@ class Gff3Output final : public ContigOutput {
   void write(const AnnotatedContig& contig) override {
     const FastaRecord& record = contig.record;
     genes_.write(gff3_region(record.name, static_cast<int64_t>(record.sequence.size())));
-    const std::vector<GeneCall> calls =
-        options_.mode == GeneMode::runs
-            ? call_runs(contig.probabilities, run_rules(options_))
-            : call_genes(record.sequence, contig.probabilities, options_.rules, options_.filter);
+    const std::vector<GeneCall> calls = calls_of(options_, record.sequence, contig.probabilities);
     for (size_t i = 0; i < calls.size(); ++i) write(record, calls[i], i + 1);
   }
 
@@ -65,11 +62,7 @@ class Gff3Output final : public ContigOutput {
  private:
   void write(const FastaRecord& contig, const GeneCall& call, size_t number) {
     std::string text;
-    if (options_.mode == GeneMode::runs) {
-      append_run(call, contig.name, number, text);
-      return genes_.write(text);
-    }
-    append_gene(call, contig.name, number, text);
+    append_call(options_, call, contig.name, number, text);
     genes_.write(text);
     if (proteins_) {
       text.clear();
@@ -193,6 +186,18 @@ void DistinctContigs::check(const std::string& path, const FastaRecord& contig) 
     throw Error("annotate", path + ": " + printable(contig.name) + " has " +
                                 std::to_string(contig.sequence.size()) + " bases; sequences of up to " +
                                 std::to_string(kMostBases) + " are read");
+}
+
+std::vector<GeneCall> calls_of(const AnnotateOptions& options, std::string_view contig,
+                               const Probabilities& probabilities) {
+  return options.mode == GeneMode::runs ? call_runs(probabilities, run_rules(options))
+                                        : call_genes(contig, probabilities, options.rules, options.filter);
+}
+
+void append_call(const AnnotateOptions& options, const GeneCall& call, std::string_view contig, size_t number,
+                 std::string& text) {
+  options.mode == GeneMode::runs ? append_run(call, contig, number, text)
+                                 : append_gene(call, contig, number, text);
 }
 
 bool needs_contigs(const AnnotateOptions& options) {

@@ -93,6 +93,17 @@ std::string minus_track(const std::string& prefix);
 /// The request for the logits of a window of a contig.
 RequestPtr window_request(std::string_view contig, const Interval& place, const TokenLayout& layout);
 
+/// Those logits, once the request is done. Throws Error if they are not finite.
+const std::vector<float>& window_logits(const Request& request, std::string_view contig,
+                                        const Interval& place);
+
+/// The genes or runs of a contig, as the options say.
+std::vector<GeneCall> calls_of(const AnnotateOptions& options, std::string_view contig,
+                               const Probabilities& probabilities);
+/// One of them as lines of GFF3: append_gene() or append_run().
+void append_call(const AnnotateOptions& options, const GeneCall& call, std::string_view contig, size_t number,
+                 std::string& text);
+
 /// With the engine of a model that annotates. Throws Error. Then no output is left.
 void run_annotate(Engine& engine, AnnotateOptions options);
 /// With the probabilities of tracks.

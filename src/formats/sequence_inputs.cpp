@@ -87,6 +87,28 @@ std::vector<Region> read_regions(const std::string& path, const IndexedFasta& fa
   return regions;
 }
 
+std::unordered_map<std::string, Intervals> joined_by_contig(std::vector<Region> regions) {
+  std::sort(regions.begin(), regions.end(),
+            [](const Region& a, const Region& b) { return a.begin < b.begin; });
+  std::unordered_map<std::string, Intervals> joined;
+  for (const Region& region : regions) {
+    Intervals& intervals = joined[region.contig];
+    if (!intervals.empty() && region.begin <= intervals.back().second)
+      intervals.back().second = std::max(intervals.back().second, region.end);
+    else
+      intervals.emplace_back(region.begin, region.end);
+  }
+  return joined;
+}
+
+std::vector<Region> regions_of(const SequenceInputs& inputs, const IndexedFasta& fasta) {
+  std::vector<Region> regions;
+  for (const std::string& text : inputs.regions) regions.push_back(parse_region(text, fasta));
+  for (const std::string& path : inputs.region_files)
+    for (Region& region : read_regions(path, fasta)) regions.push_back(std::move(region));
+  return regions;
+}
+
 std::string shown_name(const SequencePlace& place, bool is_region) {
   if (!is_region) return place.name;
   return place.name + ":" + std::to_string(place.begin + 1) + "-" + std::to_string(place.end);
@@ -108,10 +130,7 @@ void read_sequences(const std::string& command, const SequenceInputs& inputs, Lo
   if (inputs.files.size() != 1 || inputs.files.front() == "-")
     throw Error(command, "regions need exactly one indexed FASTA file, not standard input or several files");
   const IndexedFasta fasta(inputs.files.front(), log);
-  std::vector<Region> regions;
-  for (const std::string& text : inputs.regions) regions.push_back(parse_region(text, fasta));
-  for (const std::string& path : inputs.region_files)
-    for (Region& region : read_regions(path, fasta)) regions.push_back(std::move(region));
+  std::vector<Region> regions = regions_of(inputs, fasta);
   if (inputs.in_order) put_in_order(command, fasta, regions);
   SequenceTotals totals{regions.size(), 0};
   for (const Region& region : regions) totals.bases += static_cast<uint64_t>(region.end - region.begin);

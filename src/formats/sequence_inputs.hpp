@@ -6,6 +6,8 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "src/base/log.hpp"
@@ -32,6 +34,11 @@ std::vector<Region> parse_regions(const std::string& list, const IndexedFasta& f
 std::vector<Region> read_regions(const std::string& path, const IndexedFasta& fasta,
                                  RegionStyle style = RegionStyle::samtools);
 
+/// Half-open intervals of one contig, ascending and apart.
+using Intervals = std::vector<std::pair<int64_t, int64_t>>;
+/// Regions of each contig, in any order, as intervals: those that touch are one.
+std::unordered_map<std::string, Intervals> joined_by_contig(std::vector<Region> regions);
+
 struct SequenceInputs {
   std::vector<std::string> files;    // FASTA files or "-"; exactly one indexed FASTA if there are regions
   std::vector<std::string> regions;  // as parse_region() reads them
@@ -43,6 +50,9 @@ struct SequenceInputs {
 
   bool has_regions() const { return !regions.empty() || !region_files.empty(); }
 };
+
+/// The regions that are asked for, in their order.
+std::vector<Region> regions_of(const SequenceInputs& inputs, const IndexedFasta& fasta);
 
 /// The place of a sequence or region, for output.
 struct SequencePlace {

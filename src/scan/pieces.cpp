@@ -10,27 +10,14 @@
 namespace carbon {
 namespace {
 
-// Half-open intervals of one contig, sorted and apart.
-using Intervals = std::vector<std::pair<int64_t, int64_t>>;
 using Selected = std::unordered_map<std::string, Intervals>;
 
 // The intervals of regions; none if no regions are given.
 std::optional<Selected> read_selection(const std::string& list, const std::string& file,
                                        const IndexedFasta& fasta) {
   if (list.empty() && file.empty()) return std::nullopt;
-  std::vector<Region> regions = list.empty() ? read_regions(file, fasta, RegionStyle::bcftools)
-                                             : parse_regions(list, fasta, RegionStyle::bcftools);
-  std::sort(regions.begin(), regions.end(),
-            [](const Region& a, const Region& b) { return a.begin < b.begin; });
-  Selected selected;
-  for (const Region& region : regions) {
-    Intervals& intervals = selected[region.contig];
-    if (!intervals.empty() && region.begin <= intervals.back().second)
-      intervals.back().second = std::max(intervals.back().second, region.end);
-    else
-      intervals.emplace_back(region.begin, region.end);
-  }
-  return selected;
+  return joined_by_contig(list.empty() ? read_regions(file, fasta, RegionStyle::bcftools)
+                                       : parse_regions(list, fasta, RegionStyle::bcftools));
 }
 
 Intervals intervals_of(const Selected& selected, const std::string& contig) {

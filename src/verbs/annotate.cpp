@@ -2,8 +2,6 @@
 // result has plus [n] and minus [n], and if asked for gff3, the genes or runs that it writes.
 #include <utility>
 
-#include "src/annotate/genes.hpp"
-#include "src/annotate/gff3.hpp"
 #include "src/annotate/probabilities.hpp"
 #include "src/annotate/run.hpp"
 #include "src/annotate/windows.hpp"
@@ -66,11 +64,7 @@ class AnnotateVerb final : public Verb {
  private:
   void take(AnnotatedSequence& sequence, const AnnotatedWindow& window, const Request& request,
             Findings& findings) const {
-    if (request.outcome == Outcome::not_finite)
-      throw not_finite("annotate", "logits at " + printable(sequence.name) + ":" +
-                                       std::to_string(window.place.begin + 1) + "-" +
-                                       std::to_string(window.place.end));
-    sequence.means.add(window.place, sizes_.token, request.states);
+    sequence.means.add(window.place, sizes_.token, window_logits(request, sequence.name, window.place));
     sequence.means.finish(window.final_end);
     if (window.last) findings.results.push_back(result_of(sequence));
   }
@@ -90,13 +84,8 @@ class AnnotateVerb final : public Verb {
   std::string lines_of(const AnnotatedSequence& sequence) const {
     std::string text;
     if (sequence.bases.empty()) return text;
-    const bool runs = options_.mode == GeneMode::runs;
-    const std::vector<GeneCall> calls =
-        runs ? call_runs(sequence.probabilities, run_rules(options_))
-             : call_genes(sequence.bases, sequence.probabilities, options_.rules, options_.filter);
-    for (size_t i = 0; i < calls.size(); ++i)
-      runs ? append_run(calls[i], sequence.name, i + 1, text)
-           : append_gene(calls[i], sequence.name, i + 1, text);
+    const std::vector<GeneCall> calls = calls_of(options_, sequence.bases, sequence.probabilities);
+    for (size_t i = 0; i < calls.size(); ++i) append_call(options_, calls[i], sequence.name, i + 1, text);
     return text;
   }
 

@@ -10,7 +10,6 @@ import numpy as np
 from vep_reference import DIGITS, K, classify, mean, normalise, phases_of, rc, upper
 
 CONTEXT, HORIZON = 4098, 768
-HEAD_ROWS = 256  # rows of logits at a time
 
 
 def mirrored(bases, p, ref, alt):
@@ -70,7 +69,7 @@ def base_logps(model, sequences, alone):
     for part, hidden in model.batches(read):
         first = [read[bases] // K for bases in part]
         rows = np.concatenate([h[i:-1] for h, i in zip(hidden, first)])  # <dna> predicts the first 6-mer
-        table = np.concatenate([model.marginals(rows[i:i + HEAD_ROWS]) for i in range(0, len(rows), HEAD_ROWS)])
+        table = model.marginals(rows)
         for bases, h, i in zip(part, hidden, first):
             tables[bases], table = table[:len(h) - 1 - i].reshape(-1, 4), table[len(h) - 1 - i:]
 
