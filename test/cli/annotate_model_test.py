@@ -184,14 +184,29 @@ def visible(folder):
 
 # With these kernels a run lasts until it is killed.
 SLOW = {**ENV, "CARBON_FORCE_ISA": "generic"}
+_rate = []
+
+
+def bases_in(seconds):
+    """So many bases that a run lasts about so long, because marks are a second apart on any machine."""
+    if not _rate:
+        path, started = fasta([("a", bases_of(100000, 1))]), time.monotonic()
+        subprocess.run(arguments(os.path.join(fresh(), "out"), path), check=True, env=SLOW)
+        _rate.append(100000 / (time.monotonic() - started))
+    return min(4000000, int(seconds * _rate[0]))
 
 
 @case
 def killed_inside_a_contig_and_continued():
-    path = fasta([("first", bases_of(2000, 1)), ("long", bases_of(400000, 2)), ("tiny", "ACG"), ("last", bases_of(3000, 3))])
     folder = fresh()
     out, whole = os.path.join(folder, "out.gff3"), os.path.join(folder, "whole.gff3")
     more = ["--genes", "runs"]
+    long = bases_in(10)  # three runs have to get a mark each
+    total = 2000 + long + 3 + 3000
+
+    def inputs(seed):
+        return fasta([("first", bases_of(2000, 1)), ("long", bases_of(long, seed)), ("tiny", "ACG"), ("last", bases_of(3000, 3))])
+    path = inputs(2)
     subprocess.run(arguments(whole, path, *more), check=True, env=SLOW)
     marks = []
     for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
@@ -206,11 +221,10 @@ def killed_inside_a_contig_and_continued():
         marks.append(state_of(out)["done"])
         expect_equal(visible(folder), ["out.gff3.partial.p", "out.gff3.partial.p.state", "whole.gff3"], "files")
         expect(os.path.getsize(out + ".partial.p") >= 8 * marks[-1], "too small")
-    print("continued at %r of %d bases" % (marks, 405003))
-    expect(marks == sorted(set(marks)) and marks[-1] < 405003 and any(2000 < mark < 402000 for mark in marks), "stopped at %r" % marks)
+    print("continued at %r of %d bases" % (marks, total))
+    expect(marks == sorted(set(marks)) and marks[-1] < total and any(2000 < mark < 2000 + long for mark in marks), "stopped at %r" % marks)
     expect_failure(carbon(*arguments(out, path, *more)[1:], env=SLOW), "--resume", "interrupted run")
-    other = fasta([("first", bases_of(2000, 1)), ("long", bases_of(400000, 5)), ("tiny", "ACG"), ("last", bases_of(3000, 3))])
-    expect_failure(carbon(*arguments(out, other, *more, "--resume")[1:], env=SLOW), "input")
+    expect_failure(carbon(*arguments(out, inputs(5), *more, "--resume")[1:], env=SLOW), "input")
     expect_failure(carbon(*arguments(out, path, *more, "--resume", overlap=96)[1:], env=SLOW), "overlap 90, now 96")
     subprocess.run(arguments(out, path, *more, "--resume"), check=True, env=SLOW)
     expect(read(out) == read(whole), "other bytes")
@@ -219,7 +233,7 @@ def killed_inside_a_contig_and_continued():
 
 @case
 def what_outputs_depend_on_may_change_when_a_run_is_continued():
-    path = fasta([("long", bases_of(300000, 9))])
+    path = fasta([("long", bases_of(bases_in(4), 9))])
     folder = fresh()
     out = os.path.join(folder, "out")
     process = subprocess.Popen(arguments(out, path), env=SLOW, stderr=subprocess.PIPE)
