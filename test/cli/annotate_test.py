@@ -345,6 +345,44 @@ def genometools_validates_it():
 
 
 @case
+def genometools_counts_as_the_plugin():
+    """gt eval on made-up genes, of which some are missed and some have other exons: right and found of exons and genes, and
+    precision and recall of bases, are those of +genes."""
+    rng = random.Random(5)
+    bases, true, seen = "", {"+": [], "-": []}, {"+": [], "-": []}
+    for number in range(24):
+        bases += filler(rng, 60 + rng.randrange(40))
+        gene, exons = split_gene(rng)
+        strand = rng.choice("+-")
+        if strand == "-":
+            exons = sorted((len(gene) - b, len(gene) - a) for a, b in exons)
+        exons = [(len(bases) + a, len(bases) + b) for a, b in exons]
+        bases += gene if strand == "+" else reverse_complement(gene)
+        true[strand] += exons
+        # All of it, nothing, or without an exon in the middle, whose 23 bases leave no frame that ends.
+        seen[strand] += {0: [], 1: exons[:1] + exons[2:]}.get(number % 4, exons)
+    bases += filler(rng, 60)
+    folder = fresh()
+    paths = {}
+    for name, intervals in (("truth", true), ("predicted", seen)):
+        out = paths[name] = os.path.join(folder, name + ".gff3")
+        rows = {strand: {"c": values_of(len(bases), intervals[strand])} for strand in "+-"}
+        annotate([("c", bases)], rows["+"], rows["-"], "-o", out)
+        write(folder, name + ".sorted.gff3", tool("gt", "gff3", "-sort", "-tidy", out).out)
+    said = tool("gt", "eval", *(os.path.join(folder, name + ".sorted.gff3") for name in ("truth", "predicted"))).text
+    measures = {line.split("\t")[0]: line.split("\t")[1:] for line in ok("+genes", paths["predicted"], "--", "--truth", paths["truth"]).lines()[1:]}
+    for name, what in (("genes", "gene"), ("exons", "exon")):
+        _, _, _, predicted, right, truth, found = measures[name]
+        expect(0 < int(right) < int(predicted) and 0 < int(found) < int(truth), "%s: nothing to compare: %s" % (name, measures[name]))
+        for word, part, whole in (("sensitivity", found, truth), ("specificity", right, predicted)):
+            counts = re.search(r"%s %s \([^)]*\): +[0-9.]+%% \((\d+)/(\d+)\)" % (what, word), said)
+            expect_equal(counts and counts.groups(), (part, whole), "%s of %s\n%s" % (word, name, said))
+    shares = dict(re.findall(r"nucleotide (sensitivity|specificity) \(CDS level\): +([0-9.]+)%", said))
+    predicted, right, truth, found = map(int, measures["bases"][3:])
+    expect_equal(shares, {"sensitivity": "%.2f" % (100 * found / truth), "specificity": "%.2f" % (100 * right / predicted)}, "bases\n" + said)
+
+
+@case
 def gffread_reads_the_same_sequences():
     contigs, out, cds, proteins, ref = outputs_for_tools()
     # gffread does not decode names, so it finds no sequence for those that are escaped.
