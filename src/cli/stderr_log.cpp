@@ -152,7 +152,7 @@ bool StderrLog::shares_terminal() const {
 ProgressStyle StderrLog::progress_style() const {
   if (shares_terminal()) return {false, false, false};
   const bool bar = terminal();
-  return {bar || verbosity() >= warning_level, bar, json()};
+  return {verbosity() >= warning_level, bar, json()};
 }
 
 void StderrLog::progress(const ProgressReport& report) {

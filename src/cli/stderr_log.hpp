@@ -51,7 +51,7 @@ class StderrLog final : public Log {
   /// space, is quoted as in JSON.
   void event(std::string_view where, std::span<const LogMember> members);
   /// A bar of one line, however narrow, if stderr is a terminal that shows no results; otherwise lines.
-  /// Reports are printed whatever the verbosity.
+  /// `shown` is false for a log of errors alone; reports that are asked for are printed all the same.
   ProgressStyle progress_style() const override;
   void progress(const ProgressReport& report) override;
   void clear_progress() override;
