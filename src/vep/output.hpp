@@ -135,6 +135,9 @@ class VariantEmbeddings {
 
 /// Alleles by their flag.
 using AlleleCounts = std::array<uint64_t, kAlleleFlags>;
+inline void count_alleles(const std::vector<AlleleFlag>& flags, AlleleCounts& counts) {
+  for (const AlleleFlag flag : flags) ++counts[static_cast<size_t>(flag)];
+}
 
 /// `total`, `scored` and `neighbours` (NeighbourCount) count records.
 struct VepCounts {

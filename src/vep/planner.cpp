@@ -134,7 +134,6 @@ bool VepPlanner::check(Checked& checked, const RecordInput& input, Journal* jour
   if (check == RecordCheck::mismatch && options_.check_ref == CheckRef::exclude) return false;
 
   const VepSite& site = planned.site = sites_.classify(variant, check, reference);
-  for (size_t i = 0; i < variant.alts.size(); ++i) ++counts_.alleles[static_cast<size_t>(site.flag(i))];
   if (!site.any_scored()) return true;
   ++counts_.scored;
   if (!journal) return true;

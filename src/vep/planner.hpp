@@ -84,6 +84,7 @@ class VepPlanner {
   /// is decided for the whole file, so that all shares of it fail or none does.
   void note_contig(const std::string& vcf_name) { find_contig(vcf_name); }
 
+  /// Without those of alleles, whose flags are known when they have values.
   const VepCounts& counts() const { return counts_; }
   const IndexedFasta& fasta() const { return fasta_; }
   const ContigNames& names() const { return names_; }

@@ -18,12 +18,12 @@
 #include "src/base/words.hpp"
 #include "src/formats/sequence_inputs.hpp"
 #include "src/formats/vcf.hpp"
-#include "src/marginals/base_scores.hpp"
 #include "src/model/checkpoint.hpp"
 #include "src/model/config.hpp"
 #include "src/model/model_use.hpp"
 #include "src/pooling/label_values.hpp"
 #include "src/pooling/pooled_rows.hpp"
+#include "src/sampling/base_scores.hpp"
 #include "src/vep/measures.hpp"
 #include "src/vep/site.hpp"
 

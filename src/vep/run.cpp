@@ -23,68 +23,6 @@
 namespace carbon {
 namespace {
 
-// Where the scores of a run come from and go.
-struct Destinations {
-  const SitePlanner& sites;  // which computes them
-  SiteOutput& output;
-  ScoreCache* cache;              // null: none
-  Journal* journal;               // null: none
-  HistogramFile* histogram;       // null: none
-  VariantEmbeddings* embeddings;  // null: none
-  ScoreTables* tables;            // which have more of them; null: none
-  AlleleCounts& later;            // changes of the counts of flags that are known when values are
-};
-
-// The values of a record as a journal keeps them, computed or from the journal: for each tag one per ALT,
-// then the rows of embeddings, if they are wanted. Computed ones are added to the journal.
-std::vector<float> record_values(const PlannedRecord& planned, const Destinations& to) {
-  if (planned.saved) return *planned.saved;
-  std::vector<float> all;
-  const std::string place = place_of(planned.record);
-  for (const std::vector<double>& values : to.sites.values(planned.site, place))
-    all.insert(all.end(), values.begin(), values.end());
-  if (to.embeddings) {
-    const std::vector<float> rows = joined_rows(to.sites.means(planned.site, place), to.embeddings->hidden());
-    all.insert(all.end(), rows.begin(), rows.end());
-  }
-  if (planned.digest) to.journal->append(*planned.digest, all);
-  return all;
-}
-
-// Writes the rows of the ALTs that have a log-likelihood ratio, or would have one if it were asked for.
-void write_embeddings(const PlannedRecord& planned, const SiteScores& scores, std::span<const float> rows,
-                      VariantEmbeddings& embeddings) {
-  const std::vector<ScoredAllele>& alleles = planned.site.recipes.front().alleles;
-  const size_t each = alleles.empty() ? 0 : rows.size() / alleles.size();
-  for (size_t i = 0; i < alleles.size(); ++i) {
-    const auto scored = [&](const std::vector<float>& values) { return !std::isnan(values[alleles[i].alt]); };
-    if (planned.site.first_measure == 0 || std::any_of(scores.values.begin(), scores.values.end(), scored))
-      embeddings.write(planned.record, alleles[i].alt, rows.subspan(i * each, each));
-  }
-}
-
-// Returns the scores of a record as the values of its tags, and writes the embeddings of its alleles.
-SiteScores site_scores(const PlannedRecord& planned, const Destinations& to) {
-  const size_t alts = planned.record.alts().size(), tags = to.sites.tag_count();
-  SiteScores scores;
-  const std::vector<float> all = record_values(planned, to);
-  for (size_t tag = 0; tag < tags; ++tag) {
-    const auto first = all.begin() + static_cast<ptrdiff_t>(tag * alts);
-    scores.values.emplace_back(first, first + static_cast<ptrdiff_t>(alts));
-  }
-  if (to.embeddings) write_embeddings(planned, scores, std::span(all).subspan(tags * alts), *to.embeddings);
-  std::vector<AlleleFlag> flags;
-  for (size_t i = 0; i < alts; ++i) {
-    flags.push_back(value_flag(planned.site, i, scores.values));
-    if (flags.back() == planned.site.flag(i)) continue;
-    --to.later[static_cast<size_t>(planned.site.flag(i))];
-    ++to.later[static_cast<size_t>(flags.back())];
-  }
-  if (to.tables) add_table_scores(to.tables->look_up(planned.record), scores, flags, to.later);
-  scores.flags = flag_texts(flags, planned.earlier_flags);
-  return scores;
-}
-
 // Opens the cache that the options name, if any. The digest covers config.json and the rope scaling;
 // metadata is none of the model.
 std::optional<ScoreCache> open_cache(const LoadedModel& model, const VepOptions& options) {
@@ -166,6 +104,111 @@ std::unique_ptr<HistogramFile> open_histogram(const VepOptions& options, const S
   return std::make_unique<HistogramFile>(options.histogram, name, lines, std::move(tags));
 }
 
+// What a run writes: the records with their scores, and beside them what the options ask for.
+class RunOutputs {
+ public:
+  // `embedded` is the bases of the pool of embeddings, for the header. `tables` have scores of the same
+  // weights beside the computed ones; null: there are none.
+  RunOutputs(const LoadedModel& model, const VepOptions& options, const SitePlanner& sites,
+             const VcfReader& vcf, VcfWriterOptions writing, const ScoredTags& scored, size_t pool_bases,
+             ScoreTables* tables)
+      : sites_(sites), tables_(tables), journal_(open_journal(model, options, sites.recipes())) {
+    if (journal_ && journal_->locked()) writing.temporary = TemporaryName::fixed;
+    histogram_ = open_histogram(options, sites, scored, writing.temporary);
+    if (!options.embeddings.empty())
+      embeddings_.emplace(options.embeddings, model.config().hidden,
+                          with_pool(writing.header_lines, pool_bases));
+    output_ = make_site_output(vcf, writing, options.header);
+  }
+
+  /// Null for an output that is written directly.
+  Journal* journal() const { return journal_.get(); }
+  /// The file from which a later run continues; "" if there is nothing to continue.
+  std::string saved_in() const { return journal_ && journal_->has_entries() ? journal_->path() : ""; }
+  bool ranks() const { return histogram_ != nullptr; }
+  const AlleleCounts& counts() const { return counts_; }
+
+  void write(PlannedRecord& planned) {
+    const SiteScores scores = scores_of(planned);
+    if (histogram_) histogram_->counts().add(planned.rank_types, scores);
+    output_->write(planned.record, scores);
+  }
+  /// For whoever reads the output while the run waits for more input.
+  void flush_for_reader() { output_->file().flush_for_reader(); }
+  /// Before an early end. A file that a later run writes anew needs nothing.
+  void flush() {
+    if (!journal_) output_->file().flush();
+  }
+  /// Writes the rest, and gives the files their names.
+  void finish() {
+    if (histogram_) histogram_->finish();
+    if (embeddings_) embeddings_->finish();
+    output_->file().close();
+    if (histogram_) histogram_->commit();
+    if (embeddings_) embeddings_->commit();
+  }
+  void remove_journal() {
+    if (journal_) journal_->remove();
+  }
+
+ private:
+  // The values of a record as a journal keeps them, computed or from the journal: for each tag one per ALT,
+  // then the rows of embeddings, if they are wanted. Computed ones are added to the journal.
+  std::vector<float> values_of(const PlannedRecord& planned) {
+    if (planned.saved) return *planned.saved;
+    std::vector<float> all;
+    const std::string place = place_of(planned.record);
+    for (const std::vector<double>& values : sites_.values(planned.site, place))
+      all.insert(all.end(), values.begin(), values.end());
+    if (embeddings_) {
+      const std::vector<float> rows = joined_rows(sites_.means(planned.site, place), embeddings_->hidden());
+      all.insert(all.end(), rows.begin(), rows.end());
+    }
+    if (planned.digest) journal_->append(*planned.digest, all);
+    return all;
+  }
+
+  // The scores of a record as the values of its tags, with its flags; also writes the embeddings of its
+  // alleles and counts the flags.
+  SiteScores scores_of(const PlannedRecord& planned) {
+    const size_t alts = planned.record.alts().size(), tags = sites_.tag_count();
+    SiteScores scores;
+    const std::vector<float> all = values_of(planned);
+    for (size_t tag = 0; tag < tags; ++tag) {
+      const auto first = all.begin() + static_cast<ptrdiff_t>(tag * alts);
+      scores.values.emplace_back(first, first + static_cast<ptrdiff_t>(alts));
+    }
+    if (embeddings_) write_embeddings(planned, scores, std::span(all).subspan(tags * alts));
+    std::vector<AlleleFlag> flags;
+    for (size_t i = 0; i < alts; ++i) flags.push_back(value_flag(planned.site, i, scores.values));
+    if (tables_) add_table_scores(tables_->look_up(planned.record), scores, flags);
+    count_alleles(flags, counts_);
+    scores.flags = flag_texts(flags, planned.earlier_flags);
+    return scores;
+  }
+
+  // Writes the rows of the ALTs that have a log-likelihood ratio, or would have one if it were asked for.
+  void write_embeddings(const PlannedRecord& planned, const SiteScores& scores, std::span<const float> rows) {
+    const std::vector<ScoredAllele>& alleles = planned.site.recipes.front().alleles;
+    const size_t each = alleles.empty() ? 0 : rows.size() / alleles.size();
+    for (size_t i = 0; i < alleles.size(); ++i) {
+      const auto scored = [&](const std::vector<float>& values) {
+        return !std::isnan(values[alleles[i].alt]);
+      };
+      if (planned.site.first_measure == 0 || std::any_of(scores.values.begin(), scores.values.end(), scored))
+        embeddings_->write(planned.record, alleles[i].alt, rows.subspan(i * each, each));
+    }
+  }
+
+  const SitePlanner& sites_;
+  ScoreTables* const tables_;
+  const std::unique_ptr<Journal> journal_;
+  std::unique_ptr<HistogramFile> histogram_;
+  std::optional<VariantEmbeddings> embeddings_;
+  std::unique_ptr<SiteOutput> output_;
+  AlleleCounts counts_{};
+};
+
 // The records that the run annotates: all of them, or those of its shard. To find these, the records of the
 // whole input are counted first, and their contigs noted.
 IndexRange records_of_run(const VepOptions& options, VepPlanner& planner) {
@@ -197,35 +240,34 @@ void estimate_vep(Engine& engine, const VepOptions& options, VepPlanner& planner
 
 // Scores and writes the records of the input.
 void annotate(Engine& engine, const VepOptions& options, VepPlanner& planner, const RecordInput& input,
-              Progress& progress, const KeptWork& kept, const Destinations& to) {
+              Progress& progress, const KeptWork& kept, RunOutputs& outputs,
+              std::optional<ScoreCache>& cache) {
   uint64_t done = 0;
   OrderedRun ordered;
   ordered.stop = options.stop;
   ordered.stopping = [&] { say_stopping(*options.stop, "vep", *options.log); };
-  ordered.idle = [&] { to.output.file().flush_for_reader(); };
+  ordered.idle = [&] { outputs.flush_for_reader(); };
   ordered.stopped = [&](const std::exception_ptr& failure) {
     progress.finish();
     const auto flush = [&] {
-      if (to.cache) to.cache->flush();
-      if (!to.journal) to.output.file().flush();
+      if (cache) cache->flush();
+      outputs.flush();
     };
     end_early(*options.stop, {"vep", count_of(done, "record"), kept.saved_in, failure, flush}, *options.log);
   };
-  if (to.journal) ordered.finishing = [&] { say_finishing(kept); };
+  if (outputs.journal()) ordered.finishing = [&] { say_finishing(kept); };
   run_ordered<PlannedRecord>(
       engine,
       [&](const std::function<void(PlannedRecord)>& emit) {
-        planner.run(input, to.journal, [&](PlannedRecord planned) {
-          if (to.histogram)
+        planner.run(input, outputs.journal(), [&](PlannedRecord planned) {
+          if (outputs.ranks())
             planned.rank_types = rank_types(
                 planned.record, [&](const std::string& tag) { return input.info(planned.record, tag); });
           emit(std::move(planned));
         });
       },
       [&](PlannedRecord& planned) {
-        const SiteScores scores = site_scores(planned, to);
-        if (to.histogram) to.histogram->counts().add(planned.rank_types, scores);
-        to.output.write(planned.record, scores);
+        outputs.write(planned);
         if (++done; planned.saved) progress.begin_at(done);
         progress.update(done, place_of(planned.record));
       },
@@ -267,10 +309,9 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
   // An estimate leaves no cache behind, and so does not know what is in one.
   std::optional<ScoreCache> cache = options.estimate.wanted ? std::nullopt : open_cache(model, options);
   const bool embeds = !options.embeddings.empty();
-  ScoreCache* const shared_cache = cache ? &*cache : nullptr;
   const TokenLayout& layout = model.config().layout;
   const size_t pool = pooled_tokens(options.pool, layout.bases());
-  const SitePlanner sites(std::move(recipes), layout, shared_cache, embeds, pool);
+  const SitePlanner sites(std::move(recipes), layout, cache ? &*cache : nullptr, embeds, pool);
   VepPlanner planner(options, sites, embeds ? 2 * model.config().hidden : 0);
   const IndexRange range = records_of_run(options, planner);
   VcfReader vcf(options.input, options.selection, *options.log);
@@ -295,41 +336,26 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
     for (const std::string& name : planner.fasta().names())
       writing.contigs.emplace_back(name, planner.fasta().length(name));
   if (output_type(writing) != 't') say_earlier(earlier, options.tag_prefix, *options.log);
-  const std::unique_ptr<Journal> journal = open_journal(model, options, sites.recipes());
-  if (journal && journal->locked()) writing.temporary = TemporaryName::fixed;
-  const std::unique_ptr<HistogramFile> histogram = open_histogram(options, sites, scored, writing.temporary);
-  std::optional<VariantEmbeddings> embeddings;
-  if (embeds)
-    embeddings.emplace(options.embeddings, model.config().hidden,
-                       with_pool(writing.header_lines, pool * layout.bases()));
-  const auto output = make_site_output(vcf, writing, options.header);
+  RunOutputs outputs(model, options, sites, vcf, std::move(writing), scored, pool * layout.bases(), tables);
   Progress progress(*options.log, options.progress, "vep", "records");
   if (options.shard) {
     progress.set_total(range.end - range.begin);
   } else if (progress.enabled()) {
     progress.set_total(vcf.indexed_records().value_or(0));
   }
-  AlleleCounts later{};
-  const KeptWork kept{"vep", [&] { return journal && journal->has_entries() ? journal->path() : ""; },
-                      *options.log};
+  const KeptWork kept{"vep", [&] { return outputs.saved_in(); }, *options.log};
   run_keeping(kept, [&] {
-    annotate(engine, options, planner, input, progress, kept,
-             {sites, *output, shared_cache, journal.get(), histogram.get(),
-              embeddings ? &*embeddings : nullptr, tables, later});
+    annotate(engine, options, planner, input, progress, kept, outputs, cache);
     if (tables) tables->check_contigs(*options.log);
     report_passes(engine);
     if (cache) close_cache(*cache, *options.log);
-    if (histogram) histogram->finish();
-    if (embeddings) embeddings->finish();
-    output->file().close();
-    if (histogram) histogram->commit();
-    if (embeddings) embeddings->commit();
+    outputs.finish();
   });
-  if (journal) journal->remove();
+  outputs.remove_journal();
   VepCounts counts = planner.counts();
+  counts.alleles = outputs.counts();
   counts.neighbours = neighbours.count();
   for (const auto& recipe : sites.recipes()) counts.measures |= recipe->first_measure() < recipe->tag_count();
-  for (size_t i = 0; i < later.size(); ++i) counts.alleles[i] += later[i];
   print_summary(counts, *options.log);
 }
 
@@ -350,7 +376,8 @@ void run_vep_tables(const VepOptions& options, ScoreTables& tables) {
     neighbours.add(record);
     SiteScores scores;
     std::vector<AlleleFlag> flags(record.alts().size(), AlleleFlag::scored);
-    add_table_scores(tables.look_up(record), scores, flags, counts.alleles);
+    add_table_scores(tables.look_up(record), scores, flags);
+    count_alleles(flags, counts.alleles);
     std::vector<std::string> before;
     if (keeps_flags) before = vcf.info(record, flag_tag(options.tag_prefix).id).texts;
     scores.flags = flag_texts(flags, before);

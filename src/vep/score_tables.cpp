@@ -137,14 +137,10 @@ void ScoreTables::find_missing(const VcfRecord& record,
       missing(record.contig(), snv.pos);
 }
 
-void add_table_scores(TableScores found, SiteScores& scores, std::vector<AlleleFlag>& flags,
-                      AlleleCounts& counts) {
+void add_table_scores(TableScores found, SiteScores& scores, std::vector<AlleleFlag>& flags) {
   scores.values.push_back(std::move(found.values));
-  for (size_t i = 0; i < flags.size(); ++i) {
-    if (flags[i] != AlleleFlag::scored) continue;
-    flags[i] = found.flags[i];
-    if (flags[i] != AlleleFlag::scored) ++counts[static_cast<size_t>(flags[i])];
-  }
+  for (size_t i = 0; i < flags.size(); ++i)
+    if (flags[i] == AlleleFlag::scored) flags[i] = found.flags[i];
 }
 
 void ScoreTables::check_contigs(Log& log) const {

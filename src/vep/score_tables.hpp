@@ -62,8 +62,7 @@ class ScoreTables {
 };
 
 /// Adds what the tables have to the scores of a record. `flags` says why other scores of an allele are
-/// missing; where none is, it becomes why that of the tables is, which is counted.
-void add_table_scores(TableScores found, SiteScores& scores, std::vector<AlleleFlag>& flags,
-                      AlleleCounts& counts);
+/// missing; where none is, it becomes why that of the tables is.
+void add_table_scores(TableScores found, SiteScores& scores, std::vector<AlleleFlag>& flags);
 
 }  // namespace carbon

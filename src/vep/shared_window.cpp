@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "src/marginals/base_scores.hpp"
+#include "src/sampling/base_scores.hpp"
 
 namespace carbon {
 namespace {
