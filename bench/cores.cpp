@@ -38,7 +38,7 @@
 #include "src/base/system.hpp"
 #include "src/base/threads.hpp"
 #include "src/base/words.hpp"
-#include "src/bench/report.hpp"
+#include "src/bench/run.hpp"
 #include "src/bench/tests.hpp"
 #include "src/engine/engine.hpp"
 #include "src/model/synthetic.hpp"

@@ -12,7 +12,7 @@ $(BUILD)/serve_page.h: $(wildcard src/serve/page/* src/report/figures/*) $(BUILD
 	@mkdir -p $(@D)
 	for file in $(page_files); do printf '{"/%s", R"page(' "$${file##*/}" && cat "$$file" && printf ')page"sv},\n' || exit; \
 	    done > $@
-$(BUILD)/src/serve/page.o: $(BUILD)/serve_page.h
+$(BUILD)/src/serve/api.o: $(BUILD)/serve_page.h
 # What a report contains. The figures are modules of JavaScript, of which one file is made: figures.js.
 report_page_files = $(sort $(wildcard src/report/page/*)) $(figure_style)
 $(BUILD)/report_page.h: $(wildcard src/report/page/* src/report/figures/*) $(BUILD)/report_page_files.stamp \

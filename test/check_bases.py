@@ -14,7 +14,7 @@ import re
 import sys
 
 # Rooms that work for any number of bases. The families themselves are in tokenizer and src/model; kernels compute 6-mers.
-TOKEN_ROOMS = ("src/marginals", "src/sampling", "src/transformer", "src/engine", "src/pooling", "src/embed", "src/predict",
+TOKEN_ROOMS = ("src/sampling", "src/transformer", "src/engine", "src/pooling", "src/embed",
                "src/generate", "src/score", "src/scan", "src/vep", "src/verbs")
 OTHER_ROOMS = ("src/serve", "src/api", "src/bench", "src/plugin", "src/mcp", "src/cli", "plugins")
 NUMBER = r"(?<![\w.'])(?:%s)(?:[uUlLzZ]*|\.0)(?![\w.'])"
@@ -26,7 +26,7 @@ SKIPPED = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'|//[^\n]*|/\*.*?
 # (file, what the line contains, why it may)
 ALLOWED = [
     # The most bases that a token of any family has.
-    ("src/marginals/base_scores.hpp", "bases.substr(0, ops::kBases)", "ops::KnownBases has room for so many"),
+    ("src/sampling/base_scores.hpp", "bases.substr(0, ops::kBases)", "ops::KnownBases has room for so many"),
     ("src/sampling/allowed_bases.hpp", "std::bitset<ops::kKmers>", "room for the longest tokens"),
     ("src/sampling/bounds.cpp", "std::array<Place, ops::kBases>", "room for the longest tokens"),
     ("src/sampling/samplers.cpp", "std::array<double, ops::kMarginals>", "room for the longest tokens"),

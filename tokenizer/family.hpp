@@ -114,26 +114,16 @@ inline constexpr ModelFamily kGeneratorFamily = {.name = "GENERator",
 /// GenerTeam's GENERanno and HuggingFaceBio's Carbon-A, which say of every base whether it is coding. They
 /// have the tokens of a GENERator, but a sequence is its 6-mers alone. No base is predicted, so that windows
 /// and contexts of other families mean nothing here.
-inline constexpr ModelFamily kGenerannoFamily = {.name = "GENERanno",
-                                                 .bases = kKmerLength,
-                                                 .token_word = "6-mer",
-                                                 .begin_tag = "<s>",
-                                                 .separator_tag = "",
-                                                 .oov_tag = "<oov>",
-                                                 .begin = 1,
-                                                 .separator = 1,
-                                                 .oov = 0,
-                                                 .kmer0 = 32,
-                                                 .pads = false,
-                                                 .metadata = MetadataKind::tokens,
-                                                 .metadata_place = 1,
-                                                 .tokens = kGeneratorTokens,
-                                                 .special = 5,
-                                                 .predicts_past_context = false,
-                                                 .centered_window = 0,
-                                                 .next_token_context = 0,
-                                                 .defaults_fit = false,
-                                                 .digest_mark = "GENERanno"};
+inline constexpr ModelFamily kGenerannoFamily = [] {
+  ModelFamily family = kGeneratorFamily;
+  family.name = "GENERanno";
+  family.separator_tag = "";
+  family.predicts_past_context = false;
+  family.centered_window = 0;
+  family.next_token_context = 0;
+  family.digest_mark = "GENERanno";
+  return family;
+}();
 
 /// Open Athena's MarinDNA: a token for each letter, with ids from its tokenizer file. A sequence begins with
 /// [BOS] and has no end.

@@ -17,7 +17,7 @@
 #include <limits>
 #include <utility>
 
-#include "src/annotate/stop_classes.hpp"
+#include "src/annotate/gene.hpp"
 
 namespace carbon {
 namespace {

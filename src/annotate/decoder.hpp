@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "src/annotate/gene.hpp"
-#include "src/annotate/genetic_code.hpp"
 
 namespace carbon {
 

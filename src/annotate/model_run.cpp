@@ -6,8 +6,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "src/annotate/kept_probabilities.hpp"
 #include "src/annotate/outputs.hpp"
+#include "src/annotate/probabilities.hpp"
 #include "src/annotate/run.hpp"
 #include "src/annotate/windows.hpp"
 #include "src/base/error.hpp"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "src/annotate/genetic_code.hpp"
-#include "src/annotate/gff3.hpp"
+#include "src/annotate/genes.hpp"
+#include "src/annotate/gene.hpp"
 #include "src/annotate/run.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
@@ -82,61 +82,62 @@ class Gff3Output final : public ContigOutput {
   std::unique_ptr<TextOutput> proteins_, coding_;
 };
 
-// Calls f(first base, values of the forward strand, values of the reverse strand) for pieces of the bases
-// that are wanted.
+// Calls f(first base, number of bases) for pieces of the bases that are wanted.
 template <class F>
 void each_piece(const AnnotatedContig& contig, int64_t most, F f) {
-  std::vector<float> plus, minus;
   for (const Interval& interval : contig.wanted)
-    for (int64_t begin = interval.begin; begin < interval.end; begin += most) {
-      const auto n = static_cast<size_t>(std::min(most, interval.end - begin));
-      plus.resize(n);
-      minus.resize(n);
-      contig.probabilities.read(false, begin, plus);
-      contig.probabilities.read(true, begin, minus);
-      f(begin, plus, minus);
-    }
+    for (int64_t begin = interval.begin; begin < interval.end; begin += most)
+      f(begin, static_cast<size_t>(std::min(most, interval.end - begin)));
 }
+
+// The probabilities of one strand, read a piece at a time.
+struct StrandPiece {
+  bool reverse = false;
+  std::vector<float> values = {};
+
+  const std::vector<float>& read(const AnnotatedContig& contig, int64_t begin, size_t bases) {
+    values.resize(bases);
+    contig.probabilities.read(reverse, begin, values);
+    return values;
+  }
+};
 
 // A line for each base: a table of both strands, or bedGraph of one.
 class LinesOutput final : public ContigOutput {
  public:
   LinesOutput(const AnnotateOptions& options, const std::vector<std::string>& lines, TemporaryName name)
-      : table_(annotate_output_type(options) == AnnotateOutput::tsv),
-        reverse_(options.strand == AnnotateStrand::reverse),
-        output_(options.output, name) {
+      : output_(options.output, name) {
+    if (annotate_output_type(options) == AnnotateOutput::tsv)
+      strands_ = {{false}, {true}};
+    else
+      strands_ = {{options.strand == AnnotateStrand::reverse}};
     for (const std::string& line : lines) output_.write(line + "\n");
-    if (table_) output_.write("#name\tpos\tbase\tplus\tminus\n");
+    if (table()) output_.write("#name\tpos\tbase\tplus\tminus\n");
   }
 
   void write(const AnnotatedContig& contig) override {
     constexpr int64_t kPiece = int64_t{1} << 16;
     const std::string start = contig.record.name + "\t";
-    each_piece(contig, kPiece,
-               [&](int64_t begin, const std::vector<float>& plus, const std::vector<float>& minus) {
-                 text_.clear();
-                 for (size_t i = 0; i < plus.size(); ++i) {
-                   const int64_t at = begin + static_cast<int64_t>(i);
-                   text_ += start;
-                   if (table_) {
-                     append_integer(at + 1, text_);
-                     text_ += '\t';
-                     text_ += contig.record.sequence[static_cast<size_t>(at)];
-                     text_ += '\t';
-                     append_base_value(static_cast<double>(plus[i]), text_);
-                     text_ += '\t';
-                     append_base_value(static_cast<double>(minus[i]), text_);
-                   } else {
-                     append_integer(at, text_);
-                     text_ += '\t';
-                     append_integer(at + 1, text_);
-                     text_ += '\t';
-                     append_base_value(static_cast<double>((reverse_ ? minus : plus)[i]), text_);
-                   }
-                   text_ += '\n';
-                 }
-                 output_.write(text_);
-               });
+    each_piece(contig, kPiece, [&](int64_t begin, size_t bases) {
+      text_.clear();
+      for (StrandPiece& strand : strands_) strand.read(contig, begin, bases);
+      for (size_t i = 0; i < bases; ++i) {
+        const int64_t at = begin + static_cast<int64_t>(i);
+        text_ += start;
+        append_integer(table() ? at + 1 : at, text_);
+        text_ += '\t';
+        if (table())
+          text_ += contig.record.sequence[static_cast<size_t>(at)];
+        else
+          append_integer(at + 1, text_);
+        for (const StrandPiece& strand : strands_) {
+          text_ += '\t';
+          append_base_value(static_cast<double>(strand.values[i]), text_);
+        }
+        text_ += '\n';
+      }
+      output_.write(text_);
+    });
   }
 
   void finish() override { output_.finish(); }
@@ -144,8 +145,10 @@ class LinesOutput final : public ContigOutput {
   void flush() override { output_.flush(); }
 
  private:
-  const bool table_, reverse_;
+  bool table() const { return strands_.size() == 2; }
+
   TextOutput output_;
+  std::vector<StrandPiece> strands_;
   std::string text_;
 };
 
@@ -155,11 +158,11 @@ class TracksOutput final : public ContigOutput {
       : plus_(plus_track(prefix), contigs), minus_(minus_track(prefix), contigs) {}
 
   void write(const AnnotatedContig& contig) override {
-    each_piece(contig, BigwigWriter::kMostValues,
-               [&](int64_t begin, const std::vector<float>& plus, const std::vector<float>& minus) {
-                 plus_.write(contig.number, begin, plus);
-                 minus_.write(contig.number, begin, minus);
-               });
+    StrandPiece plus{false}, minus{true};
+    each_piece(contig, BigwigWriter::kMostValues, [&](int64_t begin, size_t bases) {
+      plus_.write(contig.number, begin, plus.read(contig, begin, bases));
+      minus_.write(contig.number, begin, minus.read(contig, begin, bases));
+    });
   }
 
   void finish() override {

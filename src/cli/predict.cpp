@@ -3,9 +3,9 @@
 
 #include "src/cli/commands.hpp"
 #include "src/cli/options.hpp"
+#include "src/embed/predict.hpp"
 #include "src/files/file_name.hpp"
 #include "src/files/sequence_output.hpp"
-#include "src/predict/run.hpp"
 
 namespace carbon {
 namespace {

@@ -1,14 +1,18 @@
 // src/embed/: carbon embed: sequences of FASTA files come in, and hidden states go out, as a table or as a
-// matrix with a table of names.
+// matrix with a table of names. predict makes of them the values of the labels of a classification head,
+// for carbon predict.
 //
 // docs/conventions.md has the definitions ("Embeddings").
 //
-// The command line fills in the options. planner.hpp makes requests of a sequence and rows of their results,
-// and run.cpp reads the files and writes the output.
+// The command line fills in the options. An EmbedPlanner makes requests of a sequence, take_rows() rows of
+// their results, and run_embed() reads the files and writes the output.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "kernels/tensor.hpp"
 #include "src/base/log.hpp"
@@ -17,8 +21,10 @@
 #include "src/base/settings.hpp"
 #include "src/base/words.hpp"
 #include "src/engine/request.hpp"
+#include "src/files/sequence_output.hpp"
 #include "src/formats/provenance.hpp"
 #include "src/formats/sequence_inputs.hpp"
+#include "src/model/config.hpp"
 #include "src/pooling/pooled_rows.hpp"
 
 namespace carbon {
@@ -55,5 +61,34 @@ void check_embed_options(const EmbedOptions& options);
 
 /// Embeds the sequences of the inputs. Throws Error; output files are then not left behind.
 void run_embed(Engine& engine, const EmbedOptions& options);
+
+/// A sequence on its way through the run.
+struct EmbedItem {
+  std::string name;
+  std::vector<RequestPtr> requests;  // one per strand, or none where it has no rows
+  SequencesDone done = {};           // this sequence and those before it in the run
+
+  size_t bytes() const { return sizeof(*this) + name.capacity(); }
+};
+
+class EmbedPlanner {
+ public:
+  /// Throws Error for a layer that the model lacks, and for a tail to pad where the model's family pads none.
+  /// `options` are those that check_embed_options() accepts.
+  EmbedPlanner(const ModelConfig& config, const EmbedOptions& options);
+
+  /// Throws Error, which has `name` in its message, for a sequence that does not fit the model's context, and
+  /// for one without a k-mer to take the state from.
+  EmbedItem plan(std::string name, std::string_view bases) const;
+
+ private:
+  PooledRows rows_;
+  int layer_;
+  StrandChoice strand_;
+};
+
+/// Takes the rows [n, hidden] out of the finished requests of a sequence: those of one strand, or the mean of
+/// both strands. Throws Error for a value that is not finite, or would not be as `type` (f32 or f16).
+std::vector<float> take_rows(EmbedItem& item, DType type);
 
 }  // namespace carbon

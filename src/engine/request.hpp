@@ -114,13 +114,14 @@ struct Request {
   size_t want_begin = 0, want_end = kToTheLast;
   /// One per wanted row: for token_logprobs the id of a token; for kmer_ranks the index of a 6-mer, or
   /// kNoKmer; for conditionals the true letters of the 6-mer that the row predicts, as ops::KnownBases
-  /// (known_bases() of src/marginals). For mean_hidden ascending numbers of rows, fewer than are wanted.
+  /// (known_bases() of src/sampling/base_scores.hpp). For mean_hidden ascending numbers of rows, fewer than
+  /// are wanted.
   std::vector<uint32_t> targets;
   int layer = kFinalNorm;  // for hidden and mean_hidden
   std::optional<Generation> generation;
 
   /// True: the keys and values of `tokens` may begin later requests, and may be those of earlier ones
-  /// (prefix_cache.hpp). Only for requests without a parent.
+  /// (PrefixCache). Only for requests without a parent.
   bool keep_prefix = false;
   /// Whose it is: a client's request to a server, a call of the library. Owners have the device in turn.
   uint64_t owner = 0;

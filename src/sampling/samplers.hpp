@@ -1,5 +1,5 @@
-// src/sampling/: what is drawn: the logits of a row and what is allowed there come in, and a 6-mer with its
-// log-probability goes out.
+// src/sampling/: what the logits of a row say. Of what is allowed there a 6-mer with its log-probability is
+// drawn (samplers), and of marginals come the log-probabilities of single bases (base_scores).
 //
 // It is drawn from the conditional joint distribution (docs/model.md, "Conditional joint" and "Samplers").
 // There are three samplers, each greedy or with temperature, top-k and top-p:

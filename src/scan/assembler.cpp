@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "src/base/error.hpp"
-#include "src/marginals/base_scores.hpp"
+#include "src/sampling/base_scores.hpp"
 
 namespace carbon {
 

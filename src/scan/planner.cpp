@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "src/base/error.hpp"
-#include "src/marginals/base_scores.hpp"
+#include "src/sampling/base_scores.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {

@@ -19,7 +19,7 @@
 #include "src/files/ordered_texts.hpp"
 #include "src/files/output.hpp"
 #include "src/files/sequence_output.hpp"
-#include "src/marginals/base_scores.hpp"
+#include "src/sampling/base_scores.hpp"
 #include "src/score/assembler.hpp"
 #include "src/score/planner.hpp"
 

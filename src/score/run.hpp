@@ -19,7 +19,7 @@
 #include "src/base/words.hpp"
 #include "src/formats/provenance.hpp"
 #include "src/formats/sequence_inputs.hpp"
-#include "src/marginals/base_scores.hpp"
+#include "src/sampling/base_scores.hpp"
 
 namespace carbon {
 

@@ -3,11 +3,15 @@
 #include <openssl/crypto.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <string_view>
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
@@ -20,6 +24,36 @@
 
 namespace carbon {
 namespace {
+
+// ---- the files of the web page
+
+using namespace std::string_view_literals;
+
+struct Source {
+  std::string_view name, text;
+};
+constexpr Source kSources[] = {
+#include "serve_page.h"
+};
+
+constexpr std::string_view content_type(std::string_view name) {
+  if (name.ends_with(".html")) return "text/html; charset=utf-8";
+  if (name.ends_with(".css")) return "text/css; charset=utf-8";
+  if (name.ends_with(".js")) return "text/javascript; charset=utf-8";
+  if (name.ends_with(".svg")) return "image/svg+xml; charset=utf-8";
+  return "text/plain; charset=utf-8";
+}
+
+constexpr auto kFiles = [] {
+  std::array<PageFile, std::size(kSources)> files;
+  for (size_t i = 0; i < files.size(); ++i) {
+    const auto [name, text] = kSources[i];
+    files[i] = {name == "/index.html" ? "/" : name, content_type(name), text};
+  }
+  return files;
+}();
+
+// ---- keys
 
 std::vector<std::string> read_keys(const std::string& path) {
   std::vector<std::string> keys;
@@ -46,6 +80,10 @@ bool is_list_of_tokens(std::string_view text) {
 }
 
 }  // namespace
+
+std::span<const PageFile> page_files() {
+  return kFiles;
+}
 
 // ---- Who may ask.
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "src/base/numbers.hpp"
-#include "src/embed/planner.hpp"
+#include "src/embed/run.hpp"
 #include "src/serve/api_error.hpp"
 #include "src/serve/completion_request.hpp"
 #include "src/serve/endpoints.hpp"

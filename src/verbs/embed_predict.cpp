@@ -2,8 +2,8 @@
 // classification head, as `carbon predict` writes them. Both read a sequence as a whole.
 #include <utility>
 
-#include "src/embed/planner.hpp"
-#include "src/predict/run.hpp"
+#include "src/embed/predict.hpp"
+#include "src/embed/run.hpp"
 #include "src/verbs/verb.hpp"
 
 namespace carbon {

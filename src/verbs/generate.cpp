@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "src/generate/requests.hpp"
-#include "src/marginals/base_scores.hpp"
 #include "src/model/model_use.hpp"
+#include "src/sampling/base_scores.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {

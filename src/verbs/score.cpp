@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "src/marginals/base_scores.hpp"
+#include "src/sampling/base_scores.hpp"
 #include "src/score/assembler.hpp"
 #include "src/score/planner.hpp"
 #include "src/score/sequence_scores.hpp"

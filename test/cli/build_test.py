@@ -32,7 +32,7 @@ FILES = """
     test/unit/main.cpp test/unit/plan_test.cpp test/reference/llama.cpp test/tools/make_checkpoint.cpp
     test/cuda_emulation/planted.cu test/cuda_emulation/runtime.cpp test/cuda_emulation/choice_checks.cpp test/gpu/check_gpu.cpp test/gpu/rows_checks.cpp
     bench/gpu/bench_gpu.cpp bench/gpu/work.cpp plugins/auroc.cpp
-    src/serve/page.cpp src/serve/page/index.html src/report/figures/figure.js src/report/figures/logo.js test/unit/http_test.cpp
+    src/serve/api.cpp src/serve/page/index.html src/report/figures/figure.js src/report/figures/logo.js test/unit/http_test.cpp
 """.split()
 GOALS = ["all"] + ["build/" + name for name in ("unit", "make_checkpoint", "check_gpu", "bench_gpu", "check_emulated",
                                                 "emulated/bench_gpu", "emulated/carbon")]
@@ -148,13 +148,13 @@ def a_source_that_is_new_is_compiled_and_linked():
 def the_page_is_made_anew():
     tree = built()
     write(tree, "src/serve/page/index.html", "<p>\\n\n")
-    expect_equal(sorted(make(tree)), sorted({"src/serve/page.o"} | ARCHIVE | PROGRAMS), "made with another page")
+    expect_equal(sorted(make(tree)), sorted({"src/serve/api.o"} | ARCHIVE | PROGRAMS), "made with another page")
     table = '{"/index.html", R"page(<p>\\n\n)page"sv},\n{"/figure.js", R"page()page"sv},\n{"/logo.js", R"page()page"sv},\n'
     expect_equal(read(os.path.join(tree, "build/serve_page.h")).decode(), table, "the table")
     write(tree, "src/serve/page/a.css", "")
     make(tree)
     os.remove(os.path.join(tree, "src/serve/page/a.css"))
-    expect("src/serve/page.o" in make(tree), "the table keeps a file that is gone")
+    expect("src/serve/api.o" in make(tree), "the table keeps a file that is gone")
 
 
 @case

@@ -3,7 +3,7 @@
 The exact distribution is a brute force over all continuations: a 6-mer is allowed if some completion by plain search keeps every
 bound, and it has the probability of a float64 forward pass, scaled over the allowed ones.
 """
-# Left out while unchanged: src/generate src/sampling src/marginals test/cli/generate_support.py
+# Left out while unchanged: src/generate src/sampling test/cli/generate_support.py
 
 import collections
 import functools

@@ -6,7 +6,7 @@ them) and to each base. A right program fails one such test with probability 2e-
 made: 8e-4 for all together); with the seeds fixed it always passes or always fails. the_test_itself_notices shows that
 they have the power to tell a temperature of 1.1 from 1.
 """
-# Left out while unchanged: src/generate src/sampling src/marginals test/cli/generate_support.py
+# Left out while unchanged: src/generate src/sampling test/cli/generate_support.py
 
 import collections
 

@@ -1,7 +1,6 @@
 // bigWig files of probabilities, as carbon annotate reads them, and what the decoder and the clean-up make of
 // them. The FASTA of the harness has the contigs c1 and c2.
 #include "src/annotate/genes.hpp"
-#include "src/annotate/gff3.hpp"
 #include "src/annotate/probabilities.hpp"
 #include "src/formats/bigwig_reader.hpp"
 #include "src/formats/fasta.hpp"

@@ -9,7 +9,7 @@
 #include <map>
 #include <random>
 
-#include "src/marginals/base_scores.hpp"
+#include "src/sampling/base_scores.hpp"
 #include "src/vep/shared_window.hpp"
 #include "src/vep/site_planner.hpp"
 #include "src/vep/variant.hpp"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "src/annotate/genes.hpp"
-#include "src/annotate/gff3.hpp"
 #include "src/annotate/probabilities.hpp"
 
 namespace carbon {

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <thread>
 
-#include "src/embed/planner.hpp"
+#include "src/embed/predict.hpp"
+#include "src/embed/run.hpp"
 #include "src/engine/engine.hpp"
 #include "src/generate/requests.hpp"
-#include "src/predict/run.hpp"
 #include "src/scan/assembler.hpp"
 #include "src/score/assembler.hpp"
 #include "src/score/sequence_scores.hpp"

@@ -1,4 +1,4 @@
-#include "src/marginals/base_scores.hpp"
+#include "src/sampling/base_scores.hpp"
 
 #include <doctest/doctest.h>
 

@@ -12,7 +12,6 @@
 #include "kernels/cpu/cpu_machine.hpp"
 #include "src/base/error.hpp"
 #include "src/base/system.hpp"
-#include "src/bench/report.hpp"
 #include "src/bench/run.hpp"
 #include "src/model/synthetic.hpp"
 

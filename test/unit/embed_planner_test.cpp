@@ -1,5 +1,4 @@
 // Embeddings of sequences in memory are those of `carbon embed`.
-#include "src/embed/planner.hpp"
 
 #include <doctest/doctest.h>
 

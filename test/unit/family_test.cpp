@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "src/embed/planner.hpp"
+#include "src/embed/run.hpp"
 #include "src/generate/prompt.hpp"
 #include "src/model/config.hpp"
 #include "src/model/digest.hpp"

@@ -8,10 +8,10 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "src/embed/predict.hpp"
 #include "src/formats/carbon_scores.hpp"
 #include "src/model/digest.hpp"
 #include "src/model/model_use.hpp"
-#include "src/predict/run.hpp"
 #include "test/unit/model_fixture.hpp"
 #include "test/unit/test_log.hpp"
 

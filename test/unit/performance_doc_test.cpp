@@ -119,7 +119,7 @@ double weight_bytes(const ModelConfig& c) {
   return kTypeBytes * (read_parameters(c) + static_cast<double>(ops::kKmers * c.hidden));
 }
 
-/// Of the rows of one pass, as src/transformer/forward_pass.cpp keeps them: f32 but for the operands of
+/// Of the rows of one pass, as src/transformer/decoder.cpp keeps them: f32 but for the operands of
 /// products. A GPU keeps gate and up, too, in bf16.
 double pass_bytes(const ModelConfig& c, size_t rows = 2048, bool gate_up = false) {
   const size_t q = c.heads * c.head_dim, kv = c.kv_heads * c.head_dim;

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "src/base/random.hpp"
-#include "src/formats/npy.hpp"
 #include "src/report/drawing/svg.hpp"
 #include "src/report/sections/embedding_points.hpp"
 #include "src/report/sections/sections.hpp"

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <random>
 
-#include "src/marginals/base_scores.hpp"
+#include "src/sampling/base_scores.hpp"
 #include "test/unit/test_engine.hpp"
 
 using namespace carbon;

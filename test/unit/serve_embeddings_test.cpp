@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "src/embed/planner.hpp"
+#include "src/embed/run.hpp"
 #include "src/model/model_use.hpp"
 #include "src/serve/endpoints.hpp"
 #include "test/unit/serve_running.hpp"

@@ -7,7 +7,7 @@
 #include <deque>
 #include <random>
 
-#include "src/marginals/base_scores.hpp"
+#include "src/sampling/base_scores.hpp"
 #include "src/vep/recipes/recipes.hpp"
 #include "test/unit/alleles.hpp"
 #include "test/unit/test_engine.hpp"

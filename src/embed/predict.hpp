@@ -1,5 +1,5 @@
-// src/predict/: carbon predict: sequences of FASTA files come in, and values of the labels of a
-// classification head go out.
+// `carbon predict`: sequences of FASTA files come in, and values of the labels of a classification head go
+// out.
 //
 // docs/conventions.md has the definitions ("Classification heads").
 //

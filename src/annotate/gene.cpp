@@ -1,4 +1,4 @@
-#include "src/annotate/genetic_code.hpp"
+#include "src/annotate/gene.hpp"
 
 #include <algorithm>
 #include <utility>

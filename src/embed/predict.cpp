@@ -1,4 +1,4 @@
-#include "src/predict/run.hpp"
+#include "src/embed/predict.hpp"
 
 #include <cmath>
 #include <utility>

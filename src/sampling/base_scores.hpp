@@ -1,5 +1,5 @@
-// src/marginals/: what a distribution over 6-mers says of single bases, the one place where a base gets its
-// probability: rows of marginals come in, and log-probabilities of bases go out.
+// What a distribution over 6-mers says of single bases, the one place where a base gets its probability:
+// rows of marginals come in, and log-probabilities of bases go out.
 //
 // A row is the natural logs [k, 4], with the letters in the order A, T, C, G, of the distributions of the k
 // bases of the next token. Row i of a window is for its bases [k i, k i + k), so that rows that follow one
