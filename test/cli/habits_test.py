@@ -311,6 +311,7 @@ def no_bar_breaks_the_results_on_a_terminal():
         shown = on_a_terminal(*args, *more)
         expect(bar not in shown and shown.count(b"\r\n") > 40, "%s: %r" % (more, shown[-400:]))
     expect(bar in on_a_terminal(*args, "-o", os.path.join(fresh(), "out.tsv")), "no bar where the results go to a file")
+    expect(bar not in on_a_terminal(*args, "-q", "-o", os.path.join(fresh(), "out.tsv")), "a bar with --quiet")
 
 
 @case
