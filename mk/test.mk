@@ -49,5 +49,4 @@ lint:
 	! grep -n '^namespace {' kernels/cuda/*.cu
 	$(call files,'*.sh' .ci/run) | xargs shellcheck -S warning
 	mandoc -Tlint -W warning man/*.[157]
-	$(or $(PYTHON),python3) man/share_options.py
 .PHONY: syntax syntax-objects emulated-programs check test check-isa quick bench demo lint
