@@ -18,6 +18,7 @@
 #   make install              honours prefix DESTDIR bindir libexecdir includedir datadir mandir bashcompdir zshcompdir
 #   make install-library      the library, carbon.h and carbon.pc; honours also libdir
 #   make uninstall            removes what these two with the same settings have installed
+#   make docs                 build/docs, the documents and manual pages as HTML, with their links checked
 #   make lint                 formatting of the sources, directions of their includes, shell scripts, manual pages
 #   make fuzz                 fuzzes everything that reads files or requests, SECONDS=60 for each target (mk/fuzz.mk)
 #   make fuzz-build           compiles the fuzz targets

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what building, testing and demonstrating carbon needs, with apt (Debian 12, 13 and relatives).
 # Changes nothing else. --all-tests adds what tests need that skip without it: those of workflows/, vcfanno, Ensembl VEP's plugin and
-# shell completion, comparisons with pandas and scikit-learn, readers of GFF3 and an annotated genome, and the notebook and the types of
-# python/; --fuzz adds what make lint, make fuzz and test/other_release.sh need; --packaging adds what the scripts of packaging/ need;
+# shell completion, comparisons with pandas and scikit-learn, readers of GFF3 and an annotated genome, the notebook and the types of
+# python/, and `make docs`; --fuzz adds what make lint, make fuzz and test/other_release.sh need; --packaging adds what the scripts of packaging/ need;
 # --list prints the packages and installs nothing.
 set -euo pipefail
 
@@ -14,7 +14,7 @@ packages=(
   bcftools samtools tabix mandoc python3 python3-numpy python3-pysam python3-pybigwig libbigwig-dev # tests and `make demo`
 )
 all_tests=(curl snakemake slurmctld slurmd munge vcfanno libbio-db-hts-perl zsh python3-pandas python3-sklearn nodejs tidy strace
-  python3-matplotlib python3-mypy python3-pytest python3-nbclient python3-ipykernel genometools gffread augustus-doc)
+  python3-matplotlib python3-mypy python3-pytest python3-nbclient python3-ipykernel genometools gffread augustus-doc cmark-gfm)
 fuzz=(ccache clang clang-format libclang-rt-dev lld llvm shellcheck git mmdebstrap)
 packaging=(build-essential debhelper lintian mmdebstrap buildah tcl python3-pip)
 list=

@@ -35,6 +35,11 @@ commit = "$$(git describe --always --dirty 2>/dev/null || cat VERSION)"
 demo: carbon
 	test/demo.sh $(BUILD)/demo.html
 
+# The documents and manual pages as HTML in one folder, for a web server or a browser.
+docs:
+	$(or $(PYTHON),python3) docs/site.py $(BUILD)/docs
+.PHONY: docs
+
 # Where there is no git, an unpacked archive holds sources and what was built, and nothing else. Git also refuses to look at a
 # repository of another user. files lists those whose paths are like one of $1.
 files = { if test -e .git && git ls-files > /dev/null 2>&1; then git ls-files -co --exclude-standard $1; \
@@ -49,5 +54,4 @@ lint:
 	! grep -n '^namespace {' kernels/cuda/*.cu
 	$(call files,'*.sh' .ci/run) | xargs shellcheck -S warning
 	mandoc -Tlint -W warning man/*.[157]
-	$(or $(PYTHON),python3) man/share_options.py
 .PHONY: syntax syntax-objects emulated-programs check test check-isa quick bench demo lint

@@ -24,7 +24,8 @@ class Auroc {
   void declare(Options& options) {
     options.text("score", "TAG", "the INFO tag to judge (default: the only one with scores)", score_tag_);
     options.text("label", "EXPR",
-                 "clinvar, TAG, TAG=A,B/C,D (positive/negative) or TAG>NUMBER (default: clinvar, for CLNSIG)",
+                 "which alleles are positive: clinvar, TAG, TAG=A,B/C,D (positive/negative) or TAG>NUMBER "
+                 "(default: clinvar, for CLNSIG)",
                  label_text_);
     options.flag("negate",
                  "judge minus the score: low where the label holds; for tags that are not of carbon",
@@ -43,8 +44,9 @@ class Auroc {
         .number("bootstrap", "N", "samples for intervals, 0 for none", replicates_, uint64_t{0},
                 uint64_t{1000000})
         .shows_default();
-    options.number("seed", "N", "of the bootstrap", seed_, uint64_t{0}).shows_default();
-    options.number("confidence", "SHARE", "of the intervals", confidence_, 0.0, 1.0).shows_default();
+    options.number("seed", "N", "seed of the bootstrap samples", seed_, uint64_t{0}).shows_default();
+    options.number("confidence", "SHARE", "confidence level of the intervals", confidence_, 0.0, 1.0)
+        .shows_default();
     options.text("json", "FILE", "write the result as JSON as well, with each chromosome's", json_);
     options.example("pathogenic against benign in ClinVar, scored with the recipe published for it",
                     "carbon +auroc scored.bcf -- --score CARBON_NT --label clinvar");

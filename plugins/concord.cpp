@@ -57,7 +57,8 @@ class Concord {
                  "the INFO tags to compare; one for both of two files (default: the only ones with scores)",
                  tags_);
     options.text("label", "EXPR",
-                 "clinvar, TAG, TAG=A,B/C,D (positive/negative) or TAG>NUMBER: also compare AUROC and AUPRC",
+                 "which alleles are positive: clinvar, TAG, TAG=A,B/C,D (positive/negative) or TAG>NUMBER: "
+                 "also compare AUROC and AUPRC",
                  label_text_);
     options.flag("negate", "for these, judge minus the scores of tags that are not of carbon", negate_);
     options.text("by", "type|TYPE|FILTER|TAG",
@@ -66,8 +67,10 @@ class Concord {
         .number("bootstrap", "N", "samples for intervals, 0 for none", bootstrap_.replicates, uint64_t{0},
                 uint64_t{1000000})
         .shows_default();
-    options.number("seed", "N", "of the bootstrap", bootstrap_.seed, uint64_t{0}).shows_default();
-    options.number("confidence", "SHARE", "of the intervals", bootstrap_.confidence, 0.0, 1.0)
+    options.number("seed", "N", "seed of the bootstrap samples", bootstrap_.seed, uint64_t{0})
+        .shows_default();
+    options
+        .number("confidence", "SHARE", "confidence level of the intervals", bootstrap_.confidence, 0.0, 1.0)
         .shows_default();
     options.text("json", "FILE", "write the result as JSON as well", json_);
     const auto bound = [&](const char* name, const char* help, double& value, double least, double most) {

@@ -73,7 +73,10 @@ class GeneSummary {
 
   void declare(Options& options) {
     options.text("genes", "FILE", "genes of a GFF3 or GTF; this or -R is required", genes_path_);
-    options.text("regions-file", "FILE", "regions from a file, such as BED (by its name)", path_).letter('R');
+    options
+        .text("regions-file", "FILE",
+              "regions from a file: CHROM POS or CHROM BEG END, or BED if named .bed[.gz]", path_)
+        .letter('R');
     options.text("tag", "TAG", "the INFO tag to summarise (default: the only one with scores)", tag_);
     options.text("feature", "LIST", "GFF3 and GTF: types of feature, or all (default: gene)", features_);
     options.text("name", "LIST", "GFF3, GTF: attributes to name them by (default: Name,gene_name,gene,...)",

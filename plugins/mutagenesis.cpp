@@ -42,15 +42,23 @@ class Mutagenesis {
 
   void declare(Options& options) {
     options.text("fasta-ref", "FILE", "the reference, plain or BGZF; required", fasta_path_).letter('f');
-    options.list("regions", "REGION", "chr, chr:beg-end, ...; may be given several times", regions_)
+    options
+        .list("regions", "REGION", "regions to change: chr, chr:beg-end, ...; may be given several times",
+              regions_)
         .letter('r');
-    options.list("regions-file", "FILE", "regions from a file, such as BED (by its name)", region_files_)
+    options
+        .list("regions-file", "FILE",
+              "like -r, with regions from a file: CHROM POS or CHROM BEG END, or BED if named .bed[.gz]",
+              region_files_)
         .letter('R');
     options.choice("type", {"snv", "indel"}, "which variants", type_).shows_default();
     options.text("matrix", "FILE", "write a table as well: a line a position, a column a change",
                  matrix_path_);
-    options.text("recipe", "LIST", "as in carbon vep (default: centered)", recipe_);
-    options.text("strand", "STRAND", "+, - or both, as in carbon vep (default: the recipe's)", strand_);
+    options.text("recipe", "LIST",
+                 "how to score, as in carbon vep: centered, next-token or anchored (default: centered)",
+                 recipe_);
+    options.text("strand", "STRAND", "strand to read: +, - or both, as in carbon vep (default: the recipe's)",
+                 strand_);
     options.text("window", "BP", "centered: window (default: 8192)", window_);
     options.text("context", "BP", "left context (default: next-token as vep, anchored 4098)", context_);
     options.list("horizon", "BP[,BP...]",

@@ -166,14 +166,16 @@ class Niah {
                 "how near the keys of eight decoys are, or a table of prompts", task_)
         .shows_default();
     options
-        .number("context", "TOKENS", "of prompt and value with <dna>", context_, int64_t{5 + 4 + 8 * 9 + 1},
-                int64_t{1} << 24)
+        .number("context", "TOKENS", "tokens of a prompt with its value and <dna>", context_,
+                int64_t{5 + 4 + 8 * 9 + 1}, int64_t{1} << 24)
         .shows_default();
     options.text("depths", "LIST",
                  "where needles lie, as shares of the haystack (default: 0.1,0.25,0.5,0.75,0.9)", depths_);
     options.number("rows", "N", "prompts, the depths in turn", rows_, uint64_t{1}).shows_default();
-    options.number("seed", "N", "of the data set", seed_, uint64_t{0}).shows_default();
-    options.word("sampler", {"kmer", "marginal", "chain"}, "as in carbon generate, greedy", sampler_)
+    options.number("seed", "N", "seed of the data set", seed_, uint64_t{0}).shows_default();
+    options
+        .word("sampler", {"kmer", "marginal", "chain"}, "how to draw, as in carbon generate, greedy",
+              sampler_)
         .shows_default();
     options.flag("likelihood", "compare the value's likelihood with that of a wrong value as well",
                  likelihood_);

@@ -201,9 +201,11 @@ class Perturb {
         .number("patch", "BP", "triplet: bases that the repeats replace", settings_.patch, int64_t{3},
                 kLongest)
         .shows_default();
-    options.number("rate", "SHARE", "syn_random: of the codons that have synonyms", settings_.rate, 0.0, 1.0)
+    options
+        .number("rate", "SHARE", "syn_random: share of the codons with synonyms that are replaced",
+                settings_.rate, 0.0, 1.0)
         .shows_default();
-    options.number("seed", "N", "syn_random: of the choice of codons", settings_.seed, uint64_t{0})
+    options.number("seed", "N", "syn_random: seed of the choice of codons", settings_.seed, uint64_t{0})
         .shows_default();
     options.number("max-length", "BP", "longer sequences are cut", settings_.max_length, int64_t{6})
         .shows_default();

@@ -42,7 +42,9 @@ class Recovery {
     options.number("context", "BP", "bases of the prompt at most, whole tokens", context_, int64_t{1})
         .shows_default();
     options.number("length", "BP", "bases to restore", length_, int64_t{1}, int64_t{100000}).shows_default();
-    options.word("sampler", {"kmer", "marginal", "chain"}, "as in carbon generate, greedy", sampler_)
+    options
+        .word("sampler", {"kmer", "marginal", "chain"}, "how to draw, as in carbon generate, greedy",
+              sampler_)
         .shows_default();
     options.text("group", "COLUMN", "given: a line for each value of this column as well", group_column_);
     options.text("details", "FILE", "write what was generated for each sequence", details_path_);

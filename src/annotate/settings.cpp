@@ -59,8 +59,8 @@ void complete_annotate_windows(AnnotateOptions& options, size_t max_positions, s
 
 Setting mode_setting(AnnotateOptions& options) {
   return Setting("genes", "model|runs",
-                 "model: genes with start, stop and introns; runs: runs of coding bases as the makers of the "
-                 "models clean them up",
+                 "what to call: model (genes with start, stop and introns) or runs (runs of coding bases as "
+                 "the makers of the models clean them up)",
                  options.mode, kGeneModeWords)
       .shows_default();
 }

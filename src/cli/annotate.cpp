@@ -114,11 +114,11 @@ Run declare_annotate(CommandLine& line) {
         "carbon annotate -m HuggingFaceBio/Carbon-A-1.2B -O bigwig -o genome genome.fa"}});
   line.arguments("inputs", options.inputs.files, true, InputUse::again);
   OptionGroup group = line.options();
-  group.option(
-      {'O', "output-type", "TYPE",
-       "gff3 (genes; default), tsv (a line for each base), bedgraph or bigwig (tracks PREFIX.plus.bw and "
-       "PREFIX.minus.bw)"},
-      options.type, kAnnotateOutputWords);
+  group.option({'O', "output-type", "TYPE",
+                "format: gff3 (genes; default), tsv (a line for each base), bedgraph or bigwig (tracks "
+                "PREFIX.plus.bw and "
+                "PREFIX.minus.bw)"},
+               options.type, kAnnotateOutputWords);
   add_text_output_option(line, options.output);
   group.option({"strand", "+|-", "with -O bedgraph, the strand that is written"}, options.strand,
                kAnnotateStrandWords);

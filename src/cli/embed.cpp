@@ -36,7 +36,9 @@ Run declare_embed(CommandLine& line) {
         "carbon embed -R promoters.bed --pool mean -o promoters.tsv GRCh38.fa"}});
   line.arguments("inputs", options.inputs.files);
   OptionGroup group = line.options();
-  group.option({'O', "output-type", "TYPE", "tsv, npy or safetensors"}, options.type, kEmbedOutputWords)
+  group
+      .option({'O', "output-type", "TYPE", "format: tsv, npy or safetensors"}, options.type,
+              kEmbedOutputWords)
       .shows_default("by the suffix of -o, else tsv");
   group.option(
       {'o', "output", kOutput,

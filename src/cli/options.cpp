@@ -38,7 +38,9 @@ void add_verbosity_options(CommandLine& line) {
   group.action('q', "quiet", "write only errors, and the summary at the end of a run, to standard error",
                [] { set_message_level(StderrLog::error_level); });
   group
-      .option({'v', "verbosity", "INT", "0 silent, 1 errors, 3 warnings (default), 4 information, 5 debug"},
+      .option({'v', "verbosity", "INT",
+               "what to write to standard error: 0 nothing, 1 errors, 3 warnings (default), 4 information, 5 "
+               "debugging notes"},
               [](const std::string& text) { set_message_level(std::stoi(text)); })
       .range(0, 6)
       .offers({"0", "1", "3", "4", "5"});
@@ -138,7 +140,8 @@ void add_common_options(CommandLine& line, CommonOptions& options) {
   group.option({'m', "model", kModel, "checkpoint directory, GGUF file or model name"}, model.model)
       .shows_default("$CARBON_MODEL, else the bundled carbon-tiny");
   group
-      .option({"rope-scaling", "yarn:F|none", "yarn:FACTOR for FACTOR times the model's context, or none"},
+      .option({"rope-scaling", "yarn:F|none",
+               "read longer sequences than in training: yarn:F for F times the model's context, or none"},
               [&model](const std::string& text) { model.rope_scaling = parse_rope_scaling(text); })
       .offers({"none"})
       .shows_default("as the model says");
@@ -146,11 +149,14 @@ void add_common_options(CommandLine& line, CommonOptions& options) {
                model.lora);
   group
       .option({"device", "DEV",
-               "auto (the CPU), cpu, cuda (the first GPU), cuda:N or cuda:N,N... (GPUs of one kind)"},
+               "where to compute: auto (the CPU), cpu, cuda (the first GPU), cuda:N or cuda:N,N... (GPUs of "
+               "one kind)"},
               model.device)
       .offers({"auto", "cpu", "cuda"});
   group
-      .option({"dtype", "TYPE", "auto, bf16, f32 or int8 (auto: bf16 if every matrix is BF16, else f32)"},
+      .option({"dtype", "TYPE",
+               "type of the weights and products: auto (bf16 if every matrix is BF16, else f32), bf16, f32 "
+               "or int8"},
               model.dtype)
       .one_of(all_words(kModelDtypeWords));
   group.option({'@', "threads", "INT", "number of threads"}, model.threads)
@@ -179,7 +185,8 @@ void add_region_options(CommandLine& line, SequenceInputs& inputs, const std::st
   group.option(
       {'r', "regions", "REGION", verb + " chr:beg-end of an indexed FASTA; may be given several times"},
       inputs.regions);
-  group.option({'R', "regions-file", kInput, "regions from a file, such as BED (by its name)"},
+  group.option({'R', "regions-file", kInput,
+                "like -r, with regions from a file: CHROM POS or CHROM BEG END, or BED if named .bed[.gz]"},
                inputs.region_files);
 }
 
@@ -206,7 +213,8 @@ void add_resume_options(CommandLine& line, EarlierRun& earlier) {
 }
 
 void add_record_option(CommandLine& line, CommandRecord& record) {
-  line.options().flag("no-version", "do not write version and command line into the output",
+  line.options().flag("no-version",
+                      "leave out the version and the command line, so that equal runs write equal bytes",
                       record.no_version);
   line.after_parsing([&] { record.text = line.text(); });
 }
@@ -349,9 +357,15 @@ void add_metadata_options(CommandLine& line, const std::string& heading, Metadat
   group.option(
       {"prefix", "TEXT", "metadata: text to put before <dna>, or tokens to put after <s>, e.g. <mam><cds>"},
       metadata.text);
-  group.option({"species", "NAME", "species tag, e.g. vertebrate_mammalian or fungi"}, metadata.names.species)
+  group
+      .option({"species", "NAME",
+               "species tag of the sequences, as in training, e.g. vertebrate_mammalian or fungi"},
+              metadata.names.species)
       .excludes("prefix");
-  group.option({"gene-type", "NAME", "gene-type tag, e.g. protein_coding_region"}, metadata.names.gene)
+  group
+      .option(
+          {"gene-type", "NAME", "gene-type tag of the sequences, as in training, e.g. protein_coding_region"},
+          metadata.names.gene)
       .excludes("prefix");
   group
       .option({"tag-grammar", "NAME", "spelling of the tags: corpus, card or eval"}, metadata.names.grammar,

@@ -54,10 +54,12 @@ void add_options(CommandLine& line, uint32_t uses, PluginCommand& command) {
   if (uses & (CARBON_WRITES_RECORDS | CARBON_WRITES_VCF)) {
     group
         .option({'O', "output-type", "u|b|v|z[0-9]",
-                 "u/b: un/compressed BCF, v/z: un/compressed VCF, 0-9: level"},
+                 "format: u or b, BCF, uncompressed or compressed; v or z, VCF; 0-9, the compression level"},
                 options.output_type)
         .offers({"u", "b", "v", "z"});
-    group.flag("no-version", "do not write version and command line into the header", command.no_version);
+    group.flag("no-version",
+               "leave out the version and the command line, so that equal runs write equal bytes",
+               command.no_version);
   }
   if (uses & CARBON_READS_RECORDS) add_selection_options(line, options.selection);
   if (uses & CARBON_USES_MODEL) {

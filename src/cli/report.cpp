@@ -61,7 +61,8 @@ Run declare_report(CommandLine& line) {
   group.option({"svg", kDirectory, "also write each figure as an SVG file into this folder"}, options.svg);
   group.option({"multiqc", kDirectory, "also write each figure for MultiQC, as *_mqc.json, into this folder"},
                options.multiqc);
-  group.flag("no-version", "leave version and command line out of the report", command->no_version);
+  group.flag("no-version", "leave out the version and the command line, so that equal runs write equal bytes",
+             command->no_version);
   group.option({"tags", "TAG[,TAG...]", "INFO tags to draw"}, command->tags)
       .shows_default("those of carbon that the header names");
   group.option({"consequence-tag", "TAG", "INFO tag of consequences"}, options.consequence_tag)

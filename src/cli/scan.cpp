@@ -93,7 +93,8 @@ Run declare_scan(CommandLine& line) {
   group.option({"hub-genome", "NAME", "the browser's name of the genome, such as hg38"}, options.hub_genome)
       .shows_default("the name of the FASTA");
   add_index_option(line, options.write_index);
-  group.flag("no-version", "do not write version and command line into the header", command->no_version);
+  group.flag("no-version", "leave out the version and the command line, so that equal runs write equal bytes",
+             command->no_version);
   add_settings(line, "Options", scan_settings(options));
   group.option({"shard", "I/N", "scan only the I-th of N contiguous shares of the bases"}, command->shard);
   add_resume_options(line, options.earlier);

@@ -39,7 +39,7 @@ Run declare_score(CommandLine& line) {
   line.arguments("inputs", options.inputs.files);
   OptionGroup group = line.options();
   group.option({'O', "output-type", "TYPE",
-                "summary (one line per sequence; default), bedgraph or tsv (one line per base)"},
+                "format: summary (one line per sequence; default), bedgraph or tsv (one line per base)"},
                options.type, kScoreOutputWords);
   add_text_output_option(line, options.output);
   add_record_option(line, options.record);

@@ -227,13 +227,17 @@ Run declare_vep(CommandLine& line) {
   group.option({'o', "output", kOutput, "output file (default: standard output)"}, options.output);
   group
       .option({'O', "output-type", "u|b|v|z[0-9]|t",
-               "u/b: un/compressed BCF, v/z: un/compressed VCF, 0-9: level; t: table, one line per ALT"},
+               "format: u or b, BCF, uncompressed or compressed; v or z, VCF; 0-9, the compression level; t, "
+               "a table with one line per ALT"},
               options.output_type)
       .offers({"u", "b", "v", "z", "t"});
-  group.option({"header", "HEADER", "of a table: full (default), or plain, the names of the columns alone"},
-               options.header, kTableHeaderWords);
+  group.option(
+      {"header", "HEADER",
+       "what stands before the rows of a table: full (default), or plain, the names of the columns alone"},
+      options.header, kTableHeaderWords);
   add_index_option(line, options.write_index);
-  group.flag("no-version", "do not write version and command line into the header", command->no_version);
+  group.flag("no-version", "leave out the version and the command line, so that equal runs write equal bytes",
+             command->no_version);
   add_settings(line, "Options", recipe_options(*command));
   add_settings(line, "Classification head of recipe head", head_options(*command));
   group.option({'c', "check-ref", "w|e|x",

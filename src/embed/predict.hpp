@@ -44,9 +44,10 @@ struct PredictOptions {
 /// What the values depend on besides sequences and model.
 inline SettingList predict_settings(PredictOptions& options) {
   SettingList settings = label_settings(options.pooling, options.labels);
-  settings.emplace_back("strand", "STRAND",
-                        "+ (default), - (reverse complement) or both (mean of the two values)",
-                        options.strand, kStrandWords);
+  settings.emplace_back(
+      "strand", "STRAND",
+      "strand to read: + (default), - (reverse complement) or both (mean of the two values)", options.strand,
+      kStrandWords);
   return settings;
 }
 

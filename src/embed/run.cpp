@@ -49,19 +49,21 @@ void check_embed_output(const EmbedOptions& options) {
 }  // namespace
 
 SettingList embed_settings(EmbedOptions& options) {
-  return {
-      Setting("layer", "L",
-              "-1: after the final norm (default); L: the residual stream after the first L layers",
-              &options.layer)
-          .range(kFinalNorm, INT_MAX),
-      Setting("pool", "POOL",
-              "separator (the row of </dna> or a last <s>; default), last (6-mer), mean (over all 6-mers) or "
-              "none (one row per 6-mer)",
-              options.pooling.pool, kPoolWords),
-      Setting("pad-tail", "pad a partial 6-mer at the end with A (default: leave it out)",
-              options.pooling.pad_tail),
-      Setting("strand", "STRAND", "+ (default), - (reverse complement) or both (mean of the two rows)",
-              options.strand, kStrandWords)};
+  return {Setting("layer", "L",
+                  "which states: -1, after the final norm (default), or L, the residual stream after the "
+                  "first L layers",
+                  &options.layer)
+              .range(kFinalNorm, INT_MAX),
+          Setting("pool", "POOL",
+                  "which rows: separator (the row of </dna> or a last <s>; default), last (6-mer), mean "
+                  "(over all 6-mers) or "
+                  "none (one row per 6-mer)",
+                  options.pooling.pool, kPoolWords),
+          Setting("pad-tail", "pad a partial 6-mer at the end with A (default: leave it out)",
+                  options.pooling.pad_tail),
+          Setting("strand", "STRAND",
+                  "strand to read: + (default), - (reverse complement) or both (mean of the two rows)",
+                  options.strand, kStrandWords)};
 }
 
 void check_embed_options(const EmbedOptions& options) {

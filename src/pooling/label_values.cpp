@@ -193,7 +193,8 @@ SettingList label_settings(Pooling& pooling, LabelSettings& labels) {
             labels.scale = {std::move(scale), where};
           }}),
       Setting("activation", "NAME",
-              "auto (by problem_type of config.json; default), none, sigmoid or softmax (over all labels)",
+              "what becomes of the head's products: auto (by problem_type of config.json; default), none, "
+              "sigmoid or softmax (over all labels)",
               labels.activation, kActivationWords)};
 }
 

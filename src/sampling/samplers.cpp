@@ -86,7 +86,8 @@ void check_sampler(const SamplerOptions& options) {
 SettingList sampler_settings(SamplerOptions& options) {
   return {
       Setting("sampler", "NAME",
-              "kmer (whole 6-mers; default), marginal (six independent bases) or chain (one base after "
+              "how to draw: kmer (whole 6-mers; default), marginal (six independent bases) or chain (one "
+              "base after "
               "the other)",
               options.kind, kSamplerWords),
       Setting("greedy", "take the most likely 6-mer or base instead of drawing a sample", options.greedy),

@@ -179,14 +179,15 @@ const std::vector<ScanOutputType>& scan_output_types() {
   static const std::vector<ScanOutputType> types{
       {.words = {"t"},
        .shown = "t",
-       .help = "t: table, one line per SNV (default)",
+       .help = "format: t, a table with one line per SNV (default)",
        .names = {"tsv"},
        .of_variants = true,
        .bytes_per_base = table_bytes,
        .open = open_table},
       {.words = {"u", "b", "v", "z"},
        .shown = "u|b|v|z[0-9]",
-       .help = "u/b: un/compressed BCF, v/z: un/compressed VCF, one record per base, 0-9: level",
+       .help = "u or b, BCF, uncompressed or compressed, and v or z, VCF, with one record per base; 0-9, the "
+               "compression level",
        .names = {"vcf", "bcf"},
        .of_variants = true,
        .bytes_per_base = vcf_bytes,

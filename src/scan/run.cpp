@@ -36,19 +36,20 @@ std::vector<std::string> frame_counts(size_t bases) {
 
 SettingList scan_settings(ScanOptions& options) {
   constexpr int64_t kMostBases = 1'000'000'000;  // beyond any context
-  return {
-      Setting("level", "LEVEL",
-              "marginal (bases before it in the 6-mer summed over; default), chain (given these bases) or "
-              "first (each base as the first of its 6-mer)",
-              options.level, kScanLevelWords),
-      Setting("frames", "N", "take the mean over 1, 2, 3 or 6 frames of the 6-mers", &options.frames)
-          .range(1, 6)
-          .one_of({"1", "2", "3", "6"})
-          .otherwise("1; 6 with --level first"),
-      Setting("context", "BP", "least left context in bp, a multiple of 6", &options.context)
-          .range(1, kMostBases)
-          .otherwise("24000, or what the model's context allows"),
-      Setting("strand", "STRAND", "+, - or both (mean of the two; default)", options.strand, kStrandWords)};
+  return {Setting("level", "LEVEL",
+                  "probability of a base: marginal (bases before it in its 6-mer summed over; default), "
+                  "chain (given these bases) or "
+                  "first (each base as the first of its 6-mer)",
+                  options.level, kScanLevelWords),
+          Setting("frames", "N", "take the mean over 1, 2, 3 or 6 frames of the 6-mers", &options.frames)
+              .range(1, 6)
+              .one_of({"1", "2", "3", "6"})
+              .otherwise("1; 6 with --level first"),
+          Setting("context", "BP", "least left context in bp, a multiple of 6", &options.context)
+              .range(1, kMostBases)
+              .otherwise("24000, or what the model's context allows"),
+          Setting("strand", "STRAND", "strand to read: +, - or both (mean of the two; default)",
+                  options.strand, kStrandWords)};
 }
 
 void complete_scan_options(ScanOptions& options, size_t max_positions, size_t bases) {

@@ -41,9 +41,11 @@ void check_multiple(const std::string& name, size_t value, size_t bases) {
 
 SettingList score_settings(ScoreOptions& options) {
   return {Setting("level", "LEVEL",
-                  "bp (one value per base; default) or token (one value per 6-mer, over the full vocabulary)",
+                  "what is scored: bp (one value per base; default) or token (one value per 6-mer, over the "
+                  "full vocabulary)",
                   options.level, kScoreLevelWords),
-          Setting("strand", "STRAND", "+ (default), - (reverse complement) or both (mean of the two)",
+          Setting("strand", "STRAND",
+                  "strand to read: + (default), - (reverse complement) or both (mean of the two)",
                   options.strand, kStrandWords),
           Setting("window", "BP", "window in bp, a multiple of 6", &options.window)
               .range(1, kMostBases)

@@ -77,8 +77,8 @@ SettingList recipe_settings(RecipeSettings& settings) {
   horizons.of_numbers = true;
   return {
       Setting("recipe", "LIST",
-              "centered (default), next-token or anchored, or several with commas; or head, of a fine-tuned "
-              "model",
+              "how to score: centered (default), next-token or anchored, or several with commas; or head, of "
+              "a fine-tuned model",
               std::move(recipes)),
       Setting("window", "BP",
               "window of recipe centered in bp, even; of recipe head, for which it is required",
@@ -97,15 +97,16 @@ SettingList recipe_settings(RecipeSettings& settings) {
           "anchored a tag for each of several",
           std::move(horizons)),
       Setting("level", "LIST",
-              "of recipe centered: bp (default), single bases, or token, whole 6-mers as in the published "
-              "tables, or both with a comma",
+              "what recipe centered adds up: bp (single bases; default), token (whole 6-mers, as in the "
+              "published tables), or both with a comma",
               std::move(levels)),
-      Setting("measure", "LIST",
-              "of recipe centered: llr (default), the log-likelihood ratio; l2, the distance of the hidden "
-              "states, or jsd, the divergence of the predictions, after the variant; or several with commas",
-              std::move(measures))
+      Setting(
+          "measure", "LIST",
+          "what recipe centered writes: llr (the log-likelihood ratio; default), l2 (the distance of the "
+          "hidden states after the variant), jsd (the divergence of the predictions), or several with commas",
+          std::move(measures))
           .such_as("llr,l2,jsd"),
-      Setting("strand", "STRAND", "+, - or both", settings.strand, kStrandWords)
+      Setting("strand", "STRAND", "strand to read: +, - or both (their mean)", settings.strand, kStrandWords)
           .otherwise("both, but + for next-token"),
       Setting("phases", "auto|1|6",
               "mean over 1 or 6 phases of the window; auto (default): 6 where the allele changes the length, "

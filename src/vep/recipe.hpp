@@ -70,10 +70,9 @@ std::string idle_setting(const RecipeSettings& settings, const std::vector<std::
 /// Reads all of them. Throws SettingError, also for what cannot be combined.
 RecipeSettings read_recipe_settings(const ReadSettings& read);
 
-/// Where the window of an allele begins: phase f reads it from f bases further along, in reading direction.
-/// An allele that changes the length moves the grid of tokens after it; the mean over all phases, of which
-/// there are as many as a token has bases, does not depend on where the grid was. No model has more than
-/// this:
+/// Phase f reads the window of an allele from f bases further along, in reading direction. An allele that
+/// changes the length moves the grid of tokens after it. The mean over all phases, as many as a token has
+/// bases, does not depend on the grid. No model has more phases than this:
 inline constexpr int kMostPhases = ops::kBases;
 
 /// Which alleles a recipe scores, by the bases of the longer of REF and ALT.
@@ -106,8 +105,8 @@ class Recipe {
   /// The INFO tags of its scores, in the order in which records have them.
   virtual std::vector<InfoTag> tags(const std::string& prefix) const = 0;
   virtual size_t tag_count() const { return 1; }
-  /// The first of its tags that is no score of every allele but a distance, 0 or more, which alleles of
-  /// another length than the reference do not have; tag_count() without such tags. None follows that is not.
+  /// The index of its first tag that holds a distance, 0 or more, instead of a log-ratio; alleles that change
+  /// the length have no distance. All tags after it are distances, too. tag_count() if it has no such tag.
   virtual size_t first_measure() const { return tag_count(); }
   /// Whether the values of a tag are log-likelihood ratios, low where the model finds the alternative
   /// unlikely.

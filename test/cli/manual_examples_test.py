@@ -13,7 +13,7 @@ import sys
 
 from annotate_support import tracks
 from documentation_support import SOURCE, environment, need_server, run_block, write_fasta
-from harness import SHARED, Skip, bgzip, case, command, expect, expect_equal, fresh, genome, main, model, read, tool, write
+from harness import SHARED, Skip, bgzip, case, expect, expect_equal, fresh, genome, main, model, read, tool, write
 from vep_support import HEAD, OTHER
 
 sys.path.insert(0, os.path.join(SOURCE, "test", "golden"))
@@ -234,30 +234,6 @@ def commands_stand_in_examples():
             expect(not re.search(r"^(carbon|bcftools|hf|make) ", plain(body), re.M), "man/%s: a command above EXAMPLES:\n%s" % (page, body))
         if page not in ("carbon.1", "carbon-plugin.1"):
             expect(blocks(page), "man/%s has no example" % page)
-
-
-@case
-def shared_options_are_equal():
-    """The paragraphs that several pages have are those of man/shared-options; share_options.py finds what differs and renews it."""
-    said = tool(os.path.join(SOURCE, "man", "share_options.py"))
-    expect_equal(said.text, "", "what differs")
-    d = os.path.join(fresh(), "man")
-    shutil.copytree(os.path.join(SOURCE, "man"), d)
-    script, page = os.path.join(d, "share_options.py"), os.path.join(d, "carbon-score.1")
-    before = read(page)
-    write(d, "shared-options", read(os.path.join(d, "shared-options")).decode().replace("Number of threads.", "How many threads."))
-    said = command([script])
-    expect(said.rc == 1 and "man/carbon-score.1 differs" in said.text and "man/carbon-rank.1" not in said.text, "another paragraph", said)
-    tool(script, "--write")
-    expect_equal(read(page), before.replace(b"Number of threads.", b"How many threads."), "the page")
-    tool(script)
-    for old, new, wanted in ((b"Shared options: ", b"Shared options: nosuch ", "no paragraph nosuch"), (b".\\\" End of shared options\n", b"", "without their end")):
-        write(d, "carbon-score.1", before.replace(old, new).decode())
-        said = command([script])
-        expect(said.rc == 1 and wanted in said.out.decode() + said.err, wanted, said)
-    write(d, "carbon-score.1", re.sub(rb'\.\\" (Shared|End of shared) options.*\n', b"", before).decode())
-    said = command([script])
-    expect(said.rc == 1 and "carbon-score.1: model stands outside" in said.text, "a copy without its marks", said)
 
 
 if __name__ == "__main__":

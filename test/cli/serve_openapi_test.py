@@ -80,6 +80,31 @@ def requests_and_answers_fit_the_description():
 
 
 @case
+def the_table_has_the_fields_of_the_description():
+    """docs/serving.md lists the fields that the declarations of the verbs have, with their defaults, and no others."""
+    need_server()
+    with open(DOCUMENT, encoding="utf-8") as file:
+        rows = dict(re.findall(r"^\| `(/v1/dna/[a-z]+)` \| (.*?) \| ", file.read(), re.M))
+    with Server() as server:
+        paths = server.get("/openapi.json").json["paths"]
+    parts = {"chrom", "pos", "ref", "alt", "end", "svlen", "info"}  # of an object that is a variant
+    seen = 0
+    for path in (path for path in paths if "post" in paths[path]):
+        schema = paths[path]["post"]["requestBody"]["content"]["application/json"]["schema"]["properties"]
+        cell = rows[path] + (rows["/v1/dna/predict"] if path == "/v1/dna/variants" else "")
+        words = {word for one in schema.values() for word in one.get("enum", ())} | {"head", "centered"}
+        named = set(re.findall(r"`([a-z_]+)`", re.sub(r"\([^)]*\)", "", cell))) - words
+        expect_equal(sorted(named - parts - {"sequences"}), sorted(set(schema) - {"model", "sequences"}), "fields of " + path)
+        for name, one in schema.items():
+            if "default" in one:
+                default = one["default"] if isinstance(one["default"], str) else json.dumps(one["default"]).replace(".0", "")
+                shown = re.search(r"`%s`(?: or `\w+`)? \(`?([^`,)]+)" % name, cell)
+                expect(shown and shown[1] == default, "the default of %s of %s is %s: %s" % (name, path, default, shown and shown[0]))
+                seen += 1
+    expect(seen > 12, "%d defaults" % seen)
+
+
+@case
 def what_the_server_refuses_does_not_fit():
     need_server()
     with Server() as server:

@@ -43,11 +43,11 @@ inline constexpr std::array<std::string_view, 8> kSeries = {"#0b5cad", "#c7640c"
 
 namespace carbon {
 
-/// A length or a coordinate: rounded to a tenth of a pixel, which no eye can tell apart, with the fewest
-/// digits. The same text as px() of figure.js.
+/// Writes a length or a coordinate, rounded to a tenth of a pixel, with the fewest digits. px() of figure.js
+/// writes the same text.
 std::string px(double value);
-/// Text for an element or an attribute: & < > " and ' are escaped, and control characters, which XML does not
-/// allow, become U+FFFD. Bytes that are no UTF-8 do, too.
+/// Escapes & < > " and ' for an element or an attribute. Control characters, which XML does not allow, and
+/// bytes that are not UTF-8 become U+FFFD.
 std::string escape_xml(std::string_view text);
 
 /// The path of a rectangle, for many rectangles of one colour in one element.
