@@ -203,6 +203,10 @@ MakeSection maker_of(InputKind kind) {
       return separation_section;
     case InputKind::histogram:
       return histogram_section;
+    case InputKind::genes:
+      return annotation_section;
+    case InputKind::coding:
+      return coding_section;
   }
   throw Error("run_report", "this kind of file has no section");
 }
@@ -249,7 +253,7 @@ void check_needed(const ReportOptions& options, const std::vector<InputKind>& ki
       throw Error("run_report", std::string(what) + ", but no file has " + files, {advice});
   };
   const auto variants = {InputKind::variants, InputKind::variant_table};
-  const auto bases = {InputKind::base_scores, InputKind::scan, InputKind::mutagenesis};
+  const auto bases = {InputKind::base_scores, InputKind::scan, InputKind::mutagenesis, InputKind::coding};
   const auto embeddings = {InputKind::embedding_table, InputKind::embedding_array};
   check(!options.tags.empty(), variants, "tags of scores are named", "variants",
         "leave out {--tags}, or add a file of vep");
@@ -260,12 +264,12 @@ void check_needed(const ReportOptions& options, const std::vector<InputKind>& ki
   check(!options.probabilities.empty(), variants, "a table of probabilities beside variants is named",
         "variants", "leave out {--probabilities}, or add a file of vep");
   check(!options.regions.empty(), bases, "regions are named", "scores of single bases",
-        "leave out {--regions}, or add a table of score, scan or +mutagenesis");
+        "leave out {--regions}, or add a table of score, scan, annotate or +mutagenesis");
   check(!options.genes.empty(),
         {InputKind::variants, InputKind::variant_table, InputKind::base_scores, InputKind::scan,
-         InputKind::mutagenesis},
+         InputKind::mutagenesis, InputKind::coding},
         "genes are named", "variants or scores of single bases",
-        "leave out {--genes}, or add variants or a table of score, scan or +mutagenesis");
+        "leave out {--genes}, or add variants or a table of score, scan, annotate or +mutagenesis");
   check(!options.groups.empty(), embeddings, "a table of groups is named", "embeddings",
         "leave out {--groups} and {--colour}, or add a file of embed");
 }

@@ -80,6 +80,12 @@ def make_files(folder):
     ok("+concord", at("variants.vcf"), "--", "--tags", "CARBON_LLR,OTHER", "--by", "TYPE", *label, "--negate", "--bootstrap", 50,
        "--json", at("concord.json"))
     embeddings(folder)
+    write(folder, "coding.tsv", "#name\tpos\tbase\tplus\tminus\n" + "".join(
+        "s\t%d\t%s\t%.6g\t%.6g\n" % (i + 1, base, rng.random() * (100 < i < 300), rng.random() / 9) for i, base in enumerate(sequence)))
+    write(folder, "annotation.gff3", "##gff-version 3\n#!carbon_annotateVersion=1\n##sequence-region s 1 900\n" + "".join(
+        "s\tcarbon\tgene\t%d\t%d\t0.%d\t%s\t.\tID=gene:s_%06d;min_exon_p=0.%d\n" % (start, start + 50, 9 - i, "+-"[i % 2], i + 1, 9 - i) +
+        "".join("s\tcarbon\tCDS\t%d\t%d\t0.%d\t%s\t0\tParent=t\n" % (start + at, start + at + 10, 9 - i, "+-"[i % 2]) for at in (0, 40))
+        for i, start in enumerate((101, 301, 501))))
 
 
 def kinds(folder):
@@ -94,7 +100,8 @@ def kinds(folder):
             "embeddings": [at("vectors.npy"), "--groups", at("groups.tsv"), "--colour", "kind"],
             "numbers": [at("vectors.npy"), "--groups", at("groups.tsv"), "--colour", "size"],
             "concordance": [at("concord.json")], "sequences": [at("sequences.tsv")], "regions": [at("regions.tsv")],
-            "separation": [at("auroc.json")], "vep_histogram": [at("vep.hist")], "scan_histogram": [at("scan.hist")]}
+            "separation": [at("auroc.json")], "vep_histogram": [at("vep.hist")], "scan_histogram": [at("scan.hist")], "genes": [at("annotation.gff3")],
+            "coding": [at("coding.tsv"), "--genes", at("annotation.gff3")]}
 
 
 def draw(folder, out):

@@ -479,7 +479,7 @@ def errors():
         ("t.tsv", table + "1\t5\t.\tA\tC\tinf\t.\n", [], ["t.tsv:3", "'inf'"]),
         ("t.tsv", table + "1\t5\t.\tA\tC\t-1\t.", [], ["t.tsv:3", "no newline"]),
         ("b.json", '{"a": 1}', [], ["b.json: this JSON is of none of the known commands; a report draws VCF", "the JSON of +concord"]),
-        ("g.gff3", "##gff-version 3\n##carbon_annotateVersion=1\n1\tcarbon\tgene\t1\t9\t0.9\t+\t.\tID=gene:1_000001\n", [],
+        ("g.gff3", "##gff-version 3\n1\thavana\tgene\t1\t9\t0.9\t+\t.\tID=gene:1_000001\n", [],
          ["g.gff3: this is GFF3; genes are drawn beside scores, by --genes"]),
         ("g.tsv", "#measure\tprecision\trecall\tf1\tpredicted\tright\ttrue\tfound\nbases\t1\t1\t1\t9\t9\t9\t9\n", [],
          ["g.tsv: this is the table of +genes"]),

@@ -501,6 +501,10 @@ def report_seeds():
     scan = "##carbon_scanVersion=1\n##carbon_scanModel=<ID=CARBON_SCAN>\n#CHROM\tPOS\tREF\tALT\tCARBON_SCAN\n"
     yield "scan", files(scan + "".join("c1\t%d\tC\t%s\t%s\n" % (i, alt, value) for i in (3, 4) for alt, value in
                                        (("A", "-1"), ("G", "-2"), ("T", "0.5"))), genes)
+    yield "coding", files("#name\tpos\tbase\tplus\tminus\n" + "".join("c1\t%d\tN\t0.%d\t0\n" % (i, i) for i in range(1, 9)), genes)
+    yield "annotation", files("##gff-version 3\n#!carbon_annotateVersion=1\n##sequence-region c1 1 90\n"
+                              "c1\tcarbon\tgene\t1\t30\t0.9\t+\t.\tID=gene:c1_000001;min_exon_p=0.8\n"
+                              "c1\tcarbon\tCDS\t1\t12\t0.8\t+\t0\tParent=t\nc1\tcarbon\tCDS\t22\t30\t0.9\t+\t0\tParent=t\n###\n")
     yield "matrix", files("#CHROM\tPOS\tREF\tdel\tA\tC\tG\tT\nc1\t1\tG\t-3\t-1\t-2.5\t0\t.\n", genes)
     yield "embeddings", files("##carbon_embedVersion=1\n##carbon_embedCommand=embed a.fa; Date=x\n"
                               "##carbon_embedModel=<ID=embeddings,Model=\"m\",Pool=mean>\n#name\te0\te1\te2\na\t0.5\t1\t-2\nb\t0.25\t1e-3\t2\nc\t1\t0\t7\n")

@@ -272,6 +272,11 @@ void Plot::colour_scale(std::string_view name, double least, double most,
   top_ += 32;
 }
 
+void Plot::above(double height, const std::function<void(Svg&, double)>& draw) {
+  draw(legend_, top_ - 8);
+  top_ += height;
+}
+
 void Plot::draw_x(Svg& out) const {
   if (!x_.names.empty()) {
     for (size_t i = 0; i < x_.names.size(); ++i)

@@ -4,6 +4,7 @@
 // Knows no statistics: it draws the values that it is given.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
@@ -98,6 +99,9 @@ class Plot {
   /// A bar of colours from `least` to `most` above the frame, with its name and some numbers. Called before a
   /// legend and anything that is drawn, because the frame makes room.
   void colour_scale(std::string_view name, double least, double most, std::span<const std::string> colours);
+  /// Room of this height above the frame, into which `draw` draws from the height that it is given downwards.
+  /// Called before a legend, too.
+  void above(double height, const std::function<void(Svg&, double)>& draw);
 
   /// What has been drawn, between axes.
   std::string picture() const;

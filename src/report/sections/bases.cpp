@@ -47,6 +47,7 @@ constexpr size_t kInRow = 100, kFewest = 30;   // bases in a row at most, and th
 constexpr double kWidest = 16, kMargins = 58;  // pixels: a base, both margins
 
 constexpr double kRow = 30, kName = 10, kMiddle = 20;  // heights in pixels: a row, the name in it, its line
+constexpr double kMoreGenes = 14;                      // and of the line that counts further genes
 constexpr size_t kMostRows = 6, kLongestName = 40;
 constexpr double kArrows = 48;  // pixels between two arrows
 
@@ -60,24 +61,36 @@ struct PlacedGene {
 // The genes in view, row by row, so that none lies on another.
 class GeneRows {
  public:
-  GeneRows(const std::vector<Gene>& genes, int64_t first, const TrackView& view, double width)
-      : place_(view, width), first_(first) {
+  // `edge` is where a base begins.
+  GeneRows(const std::vector<Gene>& genes, double left, double right, std::function<double(int64_t)> edge)
+      : left_(left), right_(right), edge_(std::move(edge)) {
     for (const Gene& gene : genes) {
-      const double from = std::max(place_.left, x(gene.start)), to = std::min(place_.right, x(gene.end + 1));
+      const double from = std::max(left_, edge_(gene.start)), to = std::min(right_, edge_(gene.end + 1));
       if (from < to) put(gene, from, to);
     }
   }
 
-  double x(int64_t position) const { return place_.x(static_cast<double>(position - first_)); }
-  const TrackLayout& place() const { return place_; }
-  const std::vector<std::vector<PlacedGene>>& rows() const { return rows_; }
-  size_t left_out() const { return left_out_; }
+  double height() const {
+    return kRow * static_cast<double>(rows_.size()) + (left_out_ > 0 ? kMoreGenes : 0);
+  }
+
+  void draw(Svg& out, double top) const {
+    for (const std::vector<PlacedGene>& row : rows_) {
+      for (const PlacedGene& placed : row) {
+        out.text(placed.name_at, top + kName, placed.name, {.anchor = Anchor::start});
+        draw_gene(out, *placed.gene, edge_, left_, right_, top + kMiddle, 7);
+      }
+      top += kRow;
+    }
+    if (left_out_ > 0)
+      out.text(left_, top + 10, "and " + count_text(left_out_) + " more genes", {.anchor = Anchor::start});
+  }
 
  private:
   void put(const Gene& gene, double from, double to) {
     PlacedGene placed = {&gene, from, to, first_letters(gene.name, kLongestName), from};
     const double room = text_width(placed.name);
-    placed.name_at = std::max(place_.left, std::min(from, place_.right - room));
+    placed.name_at = std::max(left_, std::min(from, right_ - room));
     const double begin = std::min(from, placed.name_at), end = std::max(to, placed.name_at + room) + 10;
     for (size_t r = 0; r < kMostRows; ++r) {
       if (r == rows_.size()) {
@@ -92,12 +105,23 @@ class GeneRows {
     ++left_out_;
   }
 
-  TrackLayout place_;
-  int64_t first_;
+  double left_, right_;
+  std::function<double(int64_t)> edge_;
   std::vector<std::vector<PlacedGene>> rows_;
   std::vector<double> ends_;
   size_t left_out_ = 0;
 };
+
+GeneRows gene_rows(const std::vector<Gene>& genes, int64_t first, const TrackView& view, double width) {
+  const TrackLayout place(view, width);
+  return {genes, place.left, place.right,
+          [place, first](int64_t position) { return place.x(static_cast<double>(position - first)); }};
+}
+
+GeneRows gene_rows(const std::vector<Gene>& genes, const Plot& plot) {
+  return {genes, plot.left(), plot.right(),
+          [&plot](int64_t position) { return plot.x(static_cast<double>(position) - 0.5); }};
+}
 
 // Every how many bases a table of numbers has a row.
 size_t numbers_step(size_t length) {
@@ -231,25 +255,21 @@ void draw_gene(Svg& out, const Gene& gene, const std::function<double(int64_t)>&
 }
 
 double gene_height(const std::vector<Gene>& genes, int64_t first, const TrackView& view, double width) {
-  const GeneRows rows(genes, first, view, width);
-  return kRow * static_cast<double>(rows.rows().size()) + (rows.left_out() > 0 ? 14 : 0);
+  return gene_rows(genes, first, view, width).height();
 }
 
 void draw_genes(Svg& out, const std::vector<Gene>& genes, int64_t first, const TrackView& view, double width,
                 double top) {
-  const GeneRows rows(genes, first, view, width);
-  for (const std::vector<PlacedGene>& row : rows.rows()) {
-    for (const PlacedGene& placed : row) {
-      out.text(placed.name_at, top + kName, placed.name, {.anchor = Anchor::start});
-      draw_gene(
-          out, *placed.gene, [&](int64_t position) { return rows.x(position); }, rows.place().left,
-          rows.place().right, top + kMiddle, 7);
-    }
-    top += kRow;
-  }
-  if (rows.left_out() > 0)
-    out.text(rows.place().left, top + 10, "and " + count_text(rows.left_out()) + " more genes",
-             {.anchor = Anchor::start});
+  gene_rows(genes, first, view, width).draw(out, top);
+}
+
+double genes_height(const Plot& plot, const std::vector<Gene>& genes) {
+  return gene_rows(genes, plot).height();
+}
+
+void draw_genes_above(Plot& plot, const std::vector<Gene>& genes) {
+  const GeneRows rows = gene_rows(genes, plot);
+  plot.above(rows.height(), [&](Svg& out, double top) { rows.draw(out, top); });
 }
 
 std::string viewer_data(const std::string& name, const BaseTrack& track, std::span<const TrackMark> marks,

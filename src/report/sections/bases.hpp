@@ -70,6 +70,9 @@ double gene_height(const std::vector<Gene>& genes, int64_t first, const TrackVie
 /// Draws them from `top` downwards, with their names.
 void draw_genes(Svg& out, const std::vector<Gene>& genes, int64_t first, const TrackView& view, double width,
                 double top);
+/// The same above the frame of a chart along a sequence, which needs this height more.
+double genes_height(const Plot& plot, const std::vector<Gene>& genes);
+void draw_genes_above(Plot& plot, const std::vector<Gene>& genes);
 
 inline constexpr size_t kMostViewerBases = 50'000;
 

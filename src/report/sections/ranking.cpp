@@ -145,11 +145,11 @@ std::vector<std::string> small_logos(const std::string& table, const std::vector
   PlaceFinder finder(places, flank);
   const VcfRegions regions = finder.regions();
   BaseTable input(table, &regions);
-  if (input.kind() == InputKind::mutagenesis)
+  if (input.kind() != InputKind::base_scores && input.kind() != InputKind::scan)
     throw Error("small_logos",
                 table +
-                    ": this table has changes in a score, not probabilities; those are in tables of "
-                    "score -O tsv and scan");
+                    ": this table has no probabilities of letters; those are in tables of score -O tsv and "
+                    "scan");
   std::vector<Surroundings> found(places.size());
   size_t open = places.size() * (2 * flank + 1);  // bases that have not come
   TableBase base;

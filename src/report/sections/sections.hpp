@@ -27,5 +27,7 @@ Section score_summary_section(const std::string& name, const std::string& path, 
 Section gene_summary_section(const std::string& name, const std::string& path, const ReportOptions& options);
 Section separation_section(const std::string& name, const std::string& path, const ReportOptions& options);
 Section histogram_section(const std::string& name, const std::string& path, const ReportOptions& options);
+Section annotation_section(const std::string& name, const std::string& path, const ReportOptions& options);
+Section coding_section(const std::string& name, const std::string& path, const ReportOptions& options);
 
 }  // namespace carbon

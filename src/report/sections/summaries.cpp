@@ -1,13 +1,11 @@
 // The sections of what commands write of many scores in sum: the table of carbon score, that of
 // +gene-summary, the JSON of +auroc, and histograms of scan and vep.
-#include "src/report/sources/summaries.hpp"
+#include "src/report/sections/summaries.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "src/report/drawing/chart.hpp"
-#include "src/report/sections/distributions.hpp"
-#include "src/report/sections/lowest.hpp"
 #include "src/report/sections/sections.hpp"
 #include "src/report/sources/input.hpp"
 
@@ -16,48 +14,6 @@ namespace {
 
 constexpr size_t kText = 60, kLabel = 28;  // letters of a name in a table, and beside a row
 constexpr size_t kMostDrawn = 30;          // regions, strata or chromosomes in a figure
-
-Section begin_section(const std::string& name, const std::string& path, const std::string& what,
-                      const std::vector<std::string>& header) {
-  Section out;
-  out.name = name;
-  out.title = file_name(path) + ": " + what;
-  out.provenance = variant_provenance(path, header);
-  out.models = model_sentences(header);
-  return out;
-}
-
-using TextRow = std::vector<std::string>;
-
-TextRow texts_of(const SummaryLine& line) {
-  TextRow out;
-  for (const std::string_view text : line.texts) out.push_back(cut_text(text, kText));
-  return out;
-}
-
-// The rows with the lowest values, as the file has them.
-Table lowest_table(const Lowest<TextRow>& rows, const std::string& item, const std::string& by,
-                   std::vector<TableColumn> columns, size_t sorted) {
-  Table out;
-  out.rows = rows.sorted();
-  out.brief = "Lowest " + by;
-  out.title = out.brief + ": " +
-              (out.rows.size() < rows.count() ? "the " + count_text(out.rows.size()) + " lowest of "
-                                              : std::string("all of ")) +
-              plural(rows.count(), item) + ", the lowest first" +
-              (out.rows.size() < rows.count() ? " (--top shows more)" : "");
-  out.columns = std::move(columns);
-  out.search = out.rows.size() > 10;
-  out.sorted = static_cast<int>(sorted);
-  return out;
-}
-
-Figure histogram_of(const ScoreFigure& about, std::vector<float>& values) {
-  ScoreGroup all{"", values.size(), ScoreSummary(values), {}};
-  const ScoreBins bins = bins_for(values, all.scores);
-  for (const float value : values) all.bins.add(bins, value);
-  return score_histogram(about, all, bins);
-}
 
 // ---- Histograms
 
@@ -206,6 +162,45 @@ Table metric_table(const SeparationFile& data) {
 }
 
 }  // namespace
+
+Section begin_section(const std::string& name, const std::string& path, const std::string& what,
+                      const std::vector<std::string>& header) {
+  Section out;
+  out.name = name;
+  out.title = file_name(path) + ": " + what;
+  out.provenance = variant_provenance(path, header);
+  out.models = model_sentences(header);
+  return out;
+}
+
+TextRow texts_of(const SummaryLine& line) {
+  TextRow out;
+  for (const std::string_view text : line.texts) out.push_back(cut_text(text, kText));
+  return out;
+}
+
+Table lowest_table(const Lowest<TextRow>& rows, const std::string& item, const std::string& by,
+                   std::vector<TableColumn> columns, size_t sorted) {
+  Table out;
+  out.rows = rows.sorted();
+  out.brief = "Lowest " + by;
+  out.title = out.brief + ": " +
+              (out.rows.size() < rows.count() ? "the " + count_text(out.rows.size()) + " lowest of "
+                                              : std::string("all of ")) +
+              plural(rows.count(), item) + ", the lowest first" +
+              (out.rows.size() < rows.count() ? " (--top shows more)" : "");
+  out.columns = std::move(columns);
+  out.search = out.rows.size() > 10;
+  out.sorted = static_cast<int>(sorted);
+  return out;
+}
+
+Figure histogram_of(const ScoreFigure& about, std::vector<float>& values) {
+  ScoreGroup all{"", values.size(), ScoreSummary(values), {}};
+  const ScoreBins bins = bins_for(values, all.scores);
+  for (const float value : values) all.bins.add(bins, value);
+  return score_histogram(about, all, bins);
+}
 
 Section score_summary_section(const std::string& name, const std::string& path,
                               const ReportOptions& options) {

@@ -157,11 +157,13 @@ void note_missing(const std::string& path, const ReportOptions& options, TablePi
 BaseTable::BaseTable(const std::string& path, const VcfRegions* regions) : table_(path, kFunction) {
   table_.read_header();
   kind_ = table_kind(path, table_.line());
-  if (kind_ != InputKind::base_scores && kind_ != InputKind::scan && kind_ != InputKind::mutagenesis)
-    throw Error(kFunction,
-                path +
-                    ": this is not a table of bases; such tables are those of score -O tsv, scan and "
-                    "+mutagenesis --matrix");
+  if (kind_ != InputKind::base_scores && kind_ != InputKind::scan && kind_ != InputKind::mutagenesis &&
+      kind_ != InputKind::coding)
+    throw Error(
+        kFunction,
+        path +
+            ": this is not a table of bases; such tables are those of score -O tsv, scan, annotate -O tsv "
+            "and +mutagenesis --matrix");
   indels_ = table_.line().starts_with("#CHROM\tPOS\tREF\tdel\t");
   strand_ = strand_of(table_.header());
   if (regions) table_.jump_to(*regions);
@@ -183,6 +185,7 @@ void BaseTable::place(TableBase& base) {
 
 char BaseTable::letter(size_t column) const {
   const std::string_view text = table_[column];
+  if (text.size() == 1 && kind_ == InputKind::coding) return text[0];  // also of bases that are unknown
   if (text.size() != 1 || letter_place(text[0]) == kLetters.size())
     table_.fail(quoted(text) + " is not one of the bases A, C, G and T");
   return text[0];
@@ -271,6 +274,17 @@ void BaseTable::matrix_line(TableBase& base) {
   }
 }
 
+void BaseTable::coding_line(TableBase& base) {
+  expect_columns(5);
+  place(base);
+  base.letters.fill(kNothing);
+  for (size_t strand = 0; strand < 2; ++strand) {
+    base.letters[strand] = number(3 + strand);
+    if (!(base.letters[strand] >= 0 && base.letters[strand] <= 1))
+      table_.fail(quoted(table_[3 + strand]) + " is not a probability");
+  }
+}
+
 bool BaseTable::next(TableBase& base) {
   if (!table_.next()) return false;
   switch (kind_) {
@@ -279,6 +293,9 @@ bool BaseTable::next(TableBase& base) {
       break;
     case InputKind::scan:
       scan_lines(base);
+      break;
+    case InputKind::coding:
+      coding_line(base);
       break;
     default:
       matrix_line(base);

@@ -1,5 +1,5 @@
-// Tables that have a line, or a few, for each base: those of score -O tsv, scan and +mutagenesis --matrix, as
-// a stream of bases, and the runs of consecutive bases that a report draws.
+// Tables that have a line, or a few, for each base: those of score -O tsv, scan, annotate -O tsv and
+// +mutagenesis --matrix, as a stream of bases, and the runs of consecutive bases that a report draws.
 #pragma once
 
 #include <array>
@@ -23,7 +23,8 @@ struct TableBase {
   int64_t position = 0;       // from 1
   char letter = 'N';          // the base that is there
   /// Of score and scan: ln of the probabilities of the four letters; those of scan are scaled to add up to
-  /// one, because the table has only their ratios. Of a matrix: how much the score changes. NaN: no value.
+  /// one, because the table has only their ratios. Of a matrix: how much the score changes. Of annotate: the
+  /// probabilities to be coding on the forward and the reverse strand. NaN: no value.
   LetterLogs letters = {};
   double deletion = 0;  // the fifth value of a matrix of indels
 };
@@ -54,6 +55,7 @@ class BaseTable {
   void score_line(TableBase& base);
   void scan_lines(TableBase& base);
   void matrix_line(TableBase& base);
+  void coding_line(TableBase& base);
   char letter(size_t column) const;
   double number(size_t column) const;
 

@@ -6,6 +6,8 @@
 #include <set>
 
 #include "src/base/error.hpp"
+#include "src/base/json.hpp"
+#include "src/base/numbers.hpp"
 #include "src/base/words.hpp"
 #include "src/formats/contig_spelling.hpp"
 #include "src/formats/gene_models.hpp"
@@ -18,14 +20,15 @@ constexpr int kDeepest = 8;                // parents above a feature; hostile o
 
 struct Feature {
   enum Kind { exon, coding, gene, other } kind = other;
-  std::string id, parent, name;
+  std::string id, parent, name, score;
   char strand = '.';
   int64_t start = 1, end = 1;
 };
 
 Feature::Kind kind_of(const std::string& type) {
   if (type == "exon" || type.ends_with("UTR") || type.ends_with("utr")) return Feature::exon;
-  if (type == "CDS" || type == "stop_codon") return Feature::coding;  // GTF leaves it out of CDS
+  // GTF leaves the stop codon out of CDS; runs are those of carbon annotate.
+  if (type == "CDS" || type == "stop_codon" || type == "coding_region_of_exon") return Feature::coding;
   return type.ends_with("gene") ? Feature::gene : Feature::other;
 }
 
@@ -45,14 +48,15 @@ class GeneReader {
 
   GeneFile read() {
     std::string line;
-    for (GeneFeature feature; next_gene_feature(input_, line, feature);) take(feature);
+    for (GeneFeature feature; next_gene_feature(input_, line, feature);)
+      take(feature, std::string(split(line, '\t')[5]));
     for (const std::vector<Feature>& features : features_) out_.genes.push_back(genes_of(features));
     out_.other_names = other_names();
     return std::move(out_);
   }
 
  private:
-  void take(const GeneFeature& feature) {
+  void take(const GeneFeature& feature, std::string score) {
     if (out_.other.empty()) out_.other = feature.contig;
     if (feature.contig != last_) sequences_.insert(last_ = feature.contig);
     const int64_t start = feature.begin + 1;
@@ -64,8 +68,8 @@ class GeneReader {
         throw Error("read_genes",
                     input_.where() + ": more than 500,000 features lie in the parts that are drawn");
       const Feature::Kind kind = kind_of(feature.type);
-      features_[a].push_back(
-          {kind, feature.id(), feature.parent(), name_of(kind, feature), feature.strand, start, feature.end});
+      features_[a].push_back({kind, feature.id(), feature.parent(), name_of(kind, feature),
+                              score == "." ? "" : score, feature.strand, start, feature.end});
     }
   }
 
@@ -127,7 +131,7 @@ class GeneReader {
     std::vector<Gene> out;
     for (const Feature& feature : features) {
       const std::string root = root_of(feature, by_id);
-      const Gene alone = {feature.name, feature.strand, feature.start, feature.end, {}, {}};
+      const Gene alone = {feature.name, feature.strand, feature.start, feature.end, {}, {}, feature.score};
       if (root.empty()) {  // it belongs to nothing
         if (is_part(feature)) add_to(out.emplace_back(alone), feature);
         continue;
@@ -139,7 +143,7 @@ class GeneReader {
       if (is_part(feature))
         one.said = one.said.empty() ? feature.name : one.said;
       else if (feature.id == root)
-        one.gene.name = feature.name;
+        one.gene.name = feature.name, one.gene.score = feature.score;
       one.drawn = one.drawn || feature.kind != Feature::other;
     }
     for (auto& [root, one] : found) {
@@ -172,6 +176,108 @@ std::string no_sequence_words(const GeneFile& file, const std::string& mine) {
 
 GeneFile read_genes(const std::string& path, const std::vector<GeneArea>& areas) {
   return GeneReader(path, areas).read();
+}
+
+namespace {
+
+constexpr size_t kHeaderLines = 10000;  // more than any header has
+
+// Gene by gene: each has the lines of its parts behind it.
+class AnnotationReader {
+ public:
+  AnnotationReader(const std::string& path, const std::function<void(const AnnotatedGene&)>& use)
+      : input_(path, "read_annotation"), use_(use) {}
+
+  std::vector<std::string> read() {
+    for (std::string line; input_.line(line); line.clear()) {
+      if (line.empty()) continue;
+      line[0] == '#' ? take_comment(line) : take(line);
+    }
+    end_gene();
+    return std::move(header_);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error("read_annotation", input_.where() + ": " + what);
+  }
+
+  double share(std::string_view text) const {
+    double value = 0;
+    if (!parse_number(text, value) || !(value >= 0 && value <= 1))
+      fail("'" + printable(text) + "' is not a probability");
+    return value;
+  }
+
+  void take_comment(const std::string& line) {
+    if (line.starts_with("#!carbon_")) {
+      if (header_.size() == kHeaderLines) fail("the header has more than 10,000 lines of carbon");
+      header_.push_back("##" + line.substr(2));
+    }
+    const std::vector<std::string_view> words = split(line, ' ');
+    if (words[0] != "##sequence-region") return;
+    end_gene();
+    region_ = words.size() == 4 ? gff3_text(words[1]) : "";
+    if (region_.empty() || !parse_number(words[3], length_) || length_ < 1)
+      fail("this is no line of a sequence and its length");
+  }
+
+  void take(const std::string& line) {
+    GeneFeature feature;
+    parse_gene_feature(line, input_.where(), feature);
+    const bool run = feature.type == "coding_region_of_exon";
+    if (run || feature.type == "gene") {
+      end_gene();
+      const double score = share(split(line, '\t')[5]);
+      const std::string least = feature.attribute("min_exon_p").value_or("");
+      gene_ = {.sequence = feature.contig,
+               .length = feature.contig == region_ ? length_ : 0,
+               .gene = {feature.id(), feature.strand, feature.begin + 1, feature.end, {}, {}},
+               .run = run,
+               .partial = feature.attribute("partial") == "true",
+               .score = score,
+               .least = run ? score : share(least)};
+      open_ = true;
+      if (gene_.length > 0 && feature.end > gene_.length) fail("the feature ends after its sequence");
+      if (!run) return;
+    } else if (feature.type != "CDS") {
+      return;
+    }
+    if (!open_ || feature.contig != gene_.sequence || feature.begin + 1 < gene_.gene.start ||
+        feature.end > gene_.gene.end)
+      fail("a coding part does not lie in the gene before it");
+    if (gene_.gene.coding.size() == kMostFeatures) fail("a gene has more than 500,000 coding parts");
+    gene_.gene.coding.push_back({feature.begin + 1, feature.end});
+  }
+
+  void end_gene() {
+    if (!open_) return;
+    if (gene_.gene.coding.empty()) fail("the gene before this line has no coding part");
+    gene_.gene.exons = gene_.gene.coding;
+    use_(gene_);
+    open_ = false;
+  }
+
+  TextInput input_;
+  const std::function<void(const AnnotatedGene&)>& use_;
+  std::vector<std::string> header_;
+  std::string region_;
+  int64_t length_ = 0;
+  AnnotatedGene gene_;
+  bool open_ = false;  // whether there is one whose parts may follow
+};
+
+}  // namespace
+
+int64_t AnnotatedGene::coding_bases() const {
+  int64_t bases = 0;
+  for (const GenePart& part : gene.coding) bases += part.end - part.start + 1;
+  return bases;
+}
+
+std::vector<std::string> read_annotation(const std::string& path,
+                                         const std::function<void(const AnnotatedGene&)>& use) {
+  return AnnotationReader(path, use).read();
 }
 
 }  // namespace carbon

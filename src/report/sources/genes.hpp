@@ -1,7 +1,8 @@
-// Genes of a gene model, as far as they lie near the pieces of a table.
+// Genes of a gene model, as far as they lie near the pieces of a table, and all those of carbon annotate.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct Gene {
   int64_t start = 1, end = 1;
   std::vector<GenePart> exons;   // of all transcripts, merged
   std::vector<GenePart> coding;  // their coding parts, merged
+  std::string score = {};        // of the gene, as the file writes it; "" for none
 };
 
 /// A part of a sequence.
@@ -43,5 +45,21 @@ std::string no_sequence_words(const GeneFile& file, const std::string& mine);
 /// codon, which is not part of its CDS), with the genes that they belong to. Throws Error (path:line) for a
 /// malformed line.
 GeneFile read_genes(const std::string& path, const std::vector<GeneArea>& areas);
+
+/// A gene of carbon annotate, or a run of coding bases.
+struct AnnotatedGene {
+  std::string sequence;  // on which it lies
+  int64_t length = 0;    // of the sequence; 0 if the file does not say
+  Gene gene;             // its exons are its coding parts
+  bool run = false, partial = false;
+  double score = 0, least = 0;  // mean probability of its coding bases, and the smallest of an exon
+
+  int64_t coding_bases() const;
+};
+
+/// Calls `use` with each gene, in the order of the file. Returns the header lines of carbon, with ##. Throws
+/// Error (path:line) for a malformed line, and for scores that are no probabilities.
+std::vector<std::string> read_annotation(const std::string& path,
+                                         const std::function<void(const AnnotatedGene&)>& use);
 
 }  // namespace carbon

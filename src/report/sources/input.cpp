@@ -16,14 +16,17 @@ namespace carbon {
 namespace {
 
 constexpr size_t kBeginning = 1 << 16;  // enough of a file to know JSON by its keys
+// Of tracks for genome browsers.
+constexpr std::string_view kTables =
+    "draw the table of scan, score -O tsv or annotate -O tsv, which has the same values";
 
 [[noreturn]] void refuse(const std::string& path, const std::string& seen) {
   throw Error(
       "input_kind",
       (path == "-" ? "standard input" : path) + ": " + seen +
           "; a report draws VCF and BCF with scores, the tables of vep -O t, score, scan, embed, "
-          "+mutagenesis --matrix and +gene-summary, histograms of vep and scan, embeddings in .npy and "
-          ".safetensors, and the JSON of +concord and +auroc");
+          "annotate -O tsv, +mutagenesis --matrix and +gene-summary, genes of annotate, histograms of vep "
+          "and scan, embeddings in .npy and .safetensors, and the JSON of +concord and +auroc");
 }
 
 // A file of carbon that has another one with more to draw, or whose table is all that there is to see.
@@ -46,6 +49,7 @@ constexpr KnownColumns kColumns[] = {
     {"#CHROM\tPOS\tREF\tdel\tA\tC\tG\tT$", InputKind::mutagenesis},
     {"#CHROM\tPOS\tREF\tALT\tCARBON_SCAN$", InputKind::scan},
     {"#name\tpos\tbase\tlogp\tentropy\tA\tC\tG\tT$", InputKind::base_scores},
+    {"#name\tpos\tbase\tplus\tminus$", InputKind::coding},
     {"#name\te0\t", InputKind::embedding_table},
     {"#name\tkmer\te0\t", InputKind::embedding_table},
     {"#name\tstart\tend\tstrand\tn_scored\tsum_logp\tmean_logp\tperplexity$", InputKind::score_summary},
@@ -94,14 +98,38 @@ std::string_view command_named(std::string_view line) {
   return line.ends_with("Command") ? line.substr(0, line.size() - 7) : "";
 }
 
+// Whether a line is one of bedGraph: a name, two positions and a value.
+bool is_bedgraph(std::string_view line) {
+  const std::vector<std::string_view> columns = split(line, '\t');
+  int64_t begin = 0, end = 0;
+  double value = 0;
+  return columns.size() == 4 && parse_number(columns[1], begin) && parse_number(columns[2], end) &&
+         parse_number(columns[3], value);
+}
+
+// GFF3 is drawn if annotate has written it, as its header or its first feature says.
+InputKind kind_of_gff3(const std::string& path, TextInput& input) {
+  bool known = false;
+  std::string line = "#";
+  while (!known && line.starts_with('#')) {
+    known = line.starts_with("#!carbon_annotate");
+    line.clear();
+    input.line(line);
+  }
+  if (!known && line.find("\tcarbon\t") == line.npos)
+    explain(path, "GFF3; genes are drawn beside scores, by --genes");
+  return InputKind::genes;
+}
+
 // The kind by the first line that does not begin with ##. A line with a command can be long.
 InputKind kind_by_lines(const std::string& path, TextInput& input) {
   std::string line, command;
   while (input.line(line) && line.starts_with("##")) {
     if (const std::string_view named = command_named(line); !named.empty()) command = named;
-    if (line.starts_with("##gff-version")) explain(path, "GFF3; genes are drawn beside scores, by --genes");
+    if (line.starts_with("##gff-version")) return kind_of_gff3(path, input);
     line.clear();
   }
+  if (is_bedgraph(line)) explain(path, "bedGraph; " + std::string(kTables));
   try {
     return table_kind(path, line);
   } catch (const Error&) {
@@ -129,6 +157,8 @@ InputKind input_kind(const std::string& path) {
   const std::string_view block = input.peek();
   const std::string_view text = block.substr(0, std::min(block.size(), kBeginning));
   if (text.empty()) refuse(path, "it is empty");
+  if (text.starts_with("\x26\xfc\x8f\x88") || text.starts_with("\x88\x8f\xfc\x26"))
+    explain(path, "a bigWig; " + std::string(kTables));
   if (text.starts_with("BCF")) return InputKind::variants;
   if (text.starts_with("\x93NUMPY") || array_format_of(path) == ArrayFormat::safetensors) {
     if (is_stream(path))

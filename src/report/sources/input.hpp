@@ -31,7 +31,9 @@ enum class InputKind {
   score_summary,    // the table of score, a line a sequence
   gene_summary,     // the table of +gene-summary
   separation,       // the JSON of +auroc
-  histogram         // --histogram of vep and of scan
+  histogram,        // --histogram of vep and of scan
+  genes,            // GFF3 of annotate
+  coding            // annotate -O tsv
 };
 
 /// Throws Error, which says what a report can draw, for any other file.

@@ -1,0 +1,299 @@
+// The sections of carbon annotate: its genes along their sequences, at the height of their scores; and the
+// probabilities of bases to be coding, on both strands, below the genes of --genes.
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/base/numbers.hpp"
+#include "src/base/words.hpp"
+#include "src/report/drawing/chart.hpp"
+#include "src/report/sections/bases.hpp"
+#include "src/report/sections/sections.hpp"
+#include "src/report/sections/summaries.hpp"
+#include "src/report/sources/genes.hpp"
+
+namespace carbon {
+namespace {
+
+constexpr size_t kMostSequences = 6, kMostGenes = 2000;   // that are drawn, and genes on each of them
+constexpr size_t kMostRows = 500, kWindows = 900;         // of a table of numbers; points of a line
+constexpr double kWidth = 980, kHeight = 300, kExon = 5;  // pixels
+constexpr size_t kName = 40;                              // letters
+constexpr double kCoding = 0.5;                           // above this a base is more likely coding than not
+constexpr const char* kStrands[] = {"forward strand", "reverse strand"};
+
+// ---- Genes
+
+struct DrawnSequence {
+  std::string name;
+  int64_t length = 0;
+  std::vector<AnnotatedGene> genes;
+  size_t all = 0;  // genes, with those that are not drawn
+};
+
+std::string place_of(const AnnotatedGene& one) {
+  return cut_text(one.sequence, kName) + ":" + count_text(static_cast<uint64_t>(one.gene.start)) + "-" +
+         count_text(static_cast<uint64_t>(one.gene.end));
+}
+
+TextRow row_of(const AnnotatedGene& one) {
+  return {cut_text(one.gene.name, kName),
+          cut_text(one.sequence, kName),
+          std::to_string(one.gene.start),
+          std::to_string(one.gene.end),
+          std::string(1, one.gene.strand),
+          one.run       ? "run"
+          : one.partial ? "partial"
+                        : "complete",
+          std::to_string(one.gene.coding.size()),
+          std::to_string(one.coding_bases()),
+          six_digits(one.score),
+          six_digits(one.least)};
+}
+
+const std::vector<TableColumn>& gene_columns() {
+  static const std::vector<TableColumn> columns = {{"Gene"},
+                                                   {"Sequence"},
+                                                   {"Start", "from 1", true},
+                                                   {"End", "", true},
+                                                   {"Strand"},
+                                                   {"Status"},
+                                                   {"Exons", "", true},
+                                                   {"Coding bases", "", true},
+                                                   {"Score", "mean probability of the coding bases", true},
+                                                   {"Lowest exon", "the smallest mean of an exon", true}};
+  return columns;
+}
+
+Figure genes_figure(const std::string& name, const std::string& item, const DrawnSequence& on) {
+  Chart out;
+  out.name = name;
+  out.title = "Genes of " + cut_text(on.name, kName);
+  if (item != "gene") out.title = "Runs of coding bases of " + cut_text(on.name, kName);
+  out.width = kWidth, out.height = kHeight;
+  for (const TableColumn& column : gene_columns()) out.columns.push_back({column.name, column.about});
+  const size_t middle = out.columns.size(), score = middle - 2;
+  out.columns.push_back({.name = "Middle", .form = ChartColumn::hidden});
+  out.x_column = middle;
+  std::vector<size_t> rows[2];
+  int64_t last = 1;
+  double least = kCoding;
+  for (size_t i = 0; i < on.genes.size(); ++i) {
+    const AnnotatedGene& one = on.genes[i];
+    const TextRow texts = row_of(one);
+    for (size_t c = 0; c < texts.size(); ++c)
+      if (c != score) out.columns[c].texts.push_back(texts[c]);
+    out.columns[score].numbers.push_back(one.score);
+    out.columns[middle].numbers.push_back(static_cast<double>(one.gene.start + one.gene.end) / 2);
+    rows[one.gene.strand == '-'].push_back(i);
+    out.tips.push_back(texts[0] + "\n" + place_of(one) + ", " + kStrands[one.gene.strand == '-'] +
+                       "\nscore: " + value_text(one.score) + "\n" + plural(one.gene.coding.size(), "exon"));
+    last = std::max(last, one.gene.end);
+    least = std::min(least, one.score);
+  }
+  out.x = {.label = "Position on " + cut_text(on.name, kName),
+           .least = 1,
+           .most = static_cast<double>(std::max({on.length, last, int64_t{2}})),
+           .positions = true};
+  out.y = round_axis("Score", least, 1);
+  for (size_t s = 0; s < 2; ++s)
+    if (!rows[s].empty())
+      out.series.push_back({.mark = Series::dots,
+                            .name = kStrands[s],
+                            .colour = theme::kSeries[s],
+                            .value = score,
+                            .rows = rows[s],
+                            .size = 3});
+  out.above = [&](Plot& plot) {
+    for (const AnnotatedGene& one : on.genes)
+      draw_gene(
+          plot.marks(), one.gene, [&](int64_t base) { return plot.x(static_cast<double>(base) - 0.5); },
+          plot.left(), plot.right(), plot.y(one.score), kExon);
+  };
+  out.most_rows = kMostRows;
+  out.row = item;
+  out.all_rows = on.all;
+  out.first = "first";
+  out.what =
+      "Score of " + plural(on.genes.size(), item) + " of " + cut_text(on.name, kName) +
+      ", which is the mean probability of the coding bases, by position" +
+      (on.all > on.genes.size() ? "; " + count_text(on.all - on.genes.size()) + " more are not drawn." : ".");
+  out.how = "Boxes are coding parts, lines between them introns, and arrows show the direction of reading.";
+  const auto lowest = std::min_element(on.genes.begin(), on.genes.end(),
+                                       [](const auto& a, const auto& b) { return a.score < b.score; });
+  out.words = "The lowest score is " + value_text(lowest->score) + ", of " + lowest->gene.name + ".";
+  return figure_of(out);
+}
+
+// What all genes of a file say in sum.
+struct GeneTotals {
+  uint64_t genes = 0, partial = 0, reverse = 0, exons = 0, sequences = 0;
+  int64_t bases = 0;
+  double score = 0;  // sum
+
+  void add(const AnnotatedGene& one) {
+    ++genes;
+    partial += one.partial;
+    reverse += one.gene.strand == '-';
+    exons += one.gene.coding.size();
+    bases += one.coding_bases();
+    score += one.score;
+  }
+
+  double each(double sum) const { return sum / static_cast<double>(genes); }
+
+  std::string words(const std::string& item, bool runs) const {
+    return plural(genes, item) + " on " + plural(sequences, "sequence") + ": " +
+           (runs ? "" : count_text(genes - partial) + " complete and " + count_text(partial) + " partial, ") +
+           count_text(genes - reverse) + " on the forward strand and " + count_text(reverse) +
+           " on the reverse one, with " + count_text(static_cast<uint64_t>(bases)) + " coding bases" +
+           (runs ? "" : " in " + plural(exons, "exon")) +
+           ". A score is the mean probability of the coding bases; it is no probability that the " +
+           (runs ? "run" : "gene") + " is right.";
+  }
+};
+
+// ---- Probabilities
+
+// Means of a strand over windows of a piece; NaN where no base has a value.
+double mean_of(const TablePiece& piece, size_t begin, size_t end, size_t strand) {
+  double sum = 0, count = 0;
+  for (size_t i = begin; i < end; ++i)
+    if (const double value = piece.values[i][strand]; !std::isnan(value)) sum += value, ++count;
+  return count > 0 ? sum / count : NAN;
+}
+
+// The share of the bases of a piece that are more likely coding than not, of those with a value.
+struct CodingShare {
+  double bases = 0, coding[2] = {0, 0};
+
+  void add(const TablePiece& piece) {
+    for (const LetterLogs& values : piece.values)
+      if (!std::isnan(values[0])) {
+        ++bases;
+        for (size_t s = 0; s < 2; ++s) coding[s] += values[s] > kCoding;
+      }
+  }
+  double percent(size_t strand) const { return bases > 0 ? 100 * coding[strand] / bases : 0; }
+  std::string words() const {
+    return value_text(percent(0)) + " % on the forward strand, and " + value_text(percent(1)) +
+           " % on the reverse one";
+  }
+};
+
+Figure coding_figure(const std::string& name, const TablePiece& piece, std::vector<Gene> genes) {
+  for (Gene& gene : genes)
+    if (!gene.score.empty()) gene.name = cut_text(gene.name, kName - 12) + ", " + cut_text(gene.score, 8);
+  const size_t step = std::max<size_t>(1, (piece.length() + kWindows - 1) / kWindows);
+  Chart out;
+  out.name = name + "_coding";
+  out.title = "Coding probability of " + piece.place();
+  out.width = kWidth, out.height = kHeight;
+  out.columns = {{.name = step > 1 ? "From" : "Position", .form = ChartColumn::count},
+                 {.name = "To", .form = step > 1 ? ChartColumn::count : ChartColumn::hidden},
+                 {.name = "Forward", .about = "probability to be coding on the forward strand"},
+                 {.name = "Reverse", .about = "probability to be coding on the reverse strand"},
+                 {.name = "Middle", .form = ChartColumn::hidden}};
+  for (size_t i = 0; i < piece.length(); i += step) {
+    const size_t end = std::min(i + step, piece.length());
+    const double from = static_cast<double>(piece.first) + static_cast<double>(i),
+                 to = from + static_cast<double>(end - i) - 1;
+    const double row[] = {from, to, mean_of(piece, i, end, 0), mean_of(piece, i, end, 1), (from + to) / 2};
+    for (size_t c = 0; c < std::size(row); ++c) out.columns[c].numbers.push_back(row[c]);
+  }
+  out.x_column = 4;
+  out.x = {.label = "Position on " + cut_text(piece.sequence, kName),
+           .least = static_cast<double>(piece.first),
+           .most = static_cast<double>(std::max(piece.last(), piece.first + 1)),
+           .positions = true};
+  out.y = {.label = "Probability"};
+  for (size_t s = 0; s < 2; ++s)
+    out.series.push_back({.name = kStrands[s], .colour = theme::kSeries[s], .value = 2 + s, .size = 1.2});
+  const Plot frame("", out.width, out.height, out.x, out.y);
+  out.height += genes_height(frame, genes);
+  out.prepare = [&](Plot& plot) { draw_genes_above(plot, genes); };
+  out.most_rows = kMostRows;
+  out.row = step > 1 ? "window" : "base";
+  out.what = "Probability of the bases of " + piece.place() + " to be coding, on each strand" +
+             (step > 1 ? ", as means of " + count_text(step) + " bases." : ".");
+  if (!genes.empty())
+    out.how =
+        "Above, a line is a gene with its score, if it has one, a box an exon, a high box its coding part, "
+        "and "
+        "arrows show the direction in which it is read.";
+  CodingShare share;
+  share.add(piece);
+  out.words = "Above a probability of 0.5 are " + share.words() + ".";
+  return figure_of(out);
+}
+
+}  // namespace
+
+Section annotation_section(const std::string& name, const std::string& path, const ReportOptions& options) {
+  std::vector<float> scores;
+  Lowest<TextRow> lowest(options.top);
+  std::vector<DrawnSequence> drawn;
+  GeneTotals totals;
+  std::string sequence;
+  bool runs = false;
+  const std::vector<std::string> header = read_annotation(path, [&](const AnnotatedGene& one) {
+    if (totals.genes == 0 || one.sequence != sequence) {
+      ++totals.sequences;
+      sequence = one.sequence;
+      if (drawn.size() < kMostSequences) drawn.push_back({one.sequence, one.length, {}, 0});
+    }
+    runs |= one.run;
+    totals.add(one);
+    scores.push_back(static_cast<float>(one.score));
+    if (lowest.takes(one.score)) lowest.add(one.score, row_of(one));
+    DrawnSequence& on = drawn.back();
+    if (on.name != one.sequence) return;
+    ++on.all;
+    if (on.genes.size() < kMostGenes) on.genes.push_back(one);
+  });
+  Section out = begin_section(name, path, runs ? "runs of coding bases" : "genes", header);
+  if (totals.genes == 0) {
+    out.paragraphs.emplace_back("The file has no gene.");
+    return out;
+  }
+  const std::string item = runs ? "run" : "gene";
+  out.paragraphs.push_back(totals.words(item, runs));
+  if (totals.sequences > drawn.size())
+    out.paragraphs.push_back("The first " + std::to_string(drawn.size()) + " of " +
+                             plural(totals.sequences, "sequence") + " with genes are drawn.");
+  out.statistics = {{item + "s", runs ? "Runs of coding bases" : "Genes", static_cast<double>(totals.genes)},
+                    {"mean_score", "Mean score of " + item + "s", totals.each(totals.score)}};
+  if (!runs) {
+    const auto complete = static_cast<double>(totals.genes - totals.partial);
+    out.statistics.push_back({"complete", "Complete genes (%)", 100 * totals.each(complete)});
+    out.statistics.push_back({"exons", "Exons of a gene", totals.each(static_cast<double>(totals.exons))});
+  }
+  for (size_t i = 0; i < drawn.size(); ++i)
+    out.parts.emplace_back(genes_figure(
+        name + "_genes" + (drawn.size() > 1 ? "_" + std::to_string(i + 1) : ""), item, drawn[i]));
+  out.parts.emplace_back(
+      histogram_of({name + "_scores", file_name(path), {"score", "mean probability"}, item}, scores));
+  out.parts.emplace_back(lowest_table(lowest, item, "score", gene_columns(), 8));
+  return out;
+}
+
+Section coding_section(const std::string& name, const std::string& path, const ReportOptions& options) {
+  BaseSection base = begin_base_section(name, path, "coding probabilities", options);
+  const std::vector<TablePiece>& pieces = base.table.pieces;
+  CodingShare all;
+  for (size_t p = 0; p < pieces.size(); ++p) {
+    all.add(pieces[p]);
+    base.section.parts.emplace_back(coding_figure(base.piece_name(p), pieces[p], base.genes[p]));
+  }
+  if (all.bases == 0) return std::move(base.section);
+  base.section.paragraphs.insert(
+      base.section.paragraphs.begin(),
+      plural(static_cast<size_t>(all.bases), "base") + " in " + plural(pieces.size(), "piece") +
+          " of consecutive bases. More likely coding than not are " + all.words() + ".");
+  base.section.statistics = {{"bases", "Bases with probabilities", all.bases},
+                             {"coding_forward", "Bases above 0.5, forward strand (%)", all.percent(0)},
+                             {"coding_reverse", "Bases above 0.5, reverse strand (%)", all.percent(1)}};
+  return std::move(base.section);
+}
+
+}  // namespace carbon
