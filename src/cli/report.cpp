@@ -82,7 +82,8 @@ Run declare_report(CommandLine& line) {
       {"probabilities", kInput, "table of score -O tsv or scan, for a small logo in each row of that table"},
       options.probabilities);
   group.option(
-      {'r', "regions", "REGION", "draw this part of tables of bases: chr, chr:beg-end; several times"},
+      {'r', "regions", "REGION",
+       "draw this part of a table of bases or of coding probabilities: chr, chr:beg-end; several times"},
       options.regions);
   group.option(
       {"genes", kInput, "GFF3 or GTF, plain or compressed, whose exons are drawn beside bases and variants"},
