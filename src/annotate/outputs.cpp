@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "src/annotate/genes.hpp"
 #include "src/annotate/gene.hpp"
+#include "src/annotate/genes.hpp"
 #include "src/annotate/run.hpp"
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
