@@ -49,7 +49,7 @@ class Option:
         text = re.sub(r"(?<!\w)-(?=[ ,\d])", r"\\-", text)
         if re.fullmatch(r"[A-Z]+", self.value):
             text = re.sub(r"\b%s\b" % self.value, r"\\fI%s\\fR" % self.value, text)
-        text = text[0].upper() + text[1:] if text[0].islower() else r"\&" + text if text[0] in ".'" else text
+        text = text[0].upper() + text[1:] if re.match("[a-z]+[ ,:;-]", text) else r"\&" + text if text[0] in ".'" else text
         return text + ("" if text.endswith(".") else ".") + "\n"
 
 

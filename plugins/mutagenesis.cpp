@@ -52,7 +52,7 @@ class Mutagenesis {
               region_files_)
         .letter('R');
     options.choice("type", {"snv", "indel"}, "which variants", type_).shows_default();
-    options.text("matrix", "FILE", "write a table as well: a line a position, a column a change",
+    options.text("matrix", "FILE", "write a table as well: one line per position, one column per change",
                  matrix_path_);
     options.text("recipe", "LIST",
                  "how to score, as in carbon vep: centered, next-token or anchored (default: centered)",

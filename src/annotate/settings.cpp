@@ -31,7 +31,7 @@ SettingList window_settings(AnnotateOptions& options) {
   return {Setting("window", "BP", "window in bp, a multiple of 6", &options.window)
               .range(1, kMostBases)
               .otherwise("98304, or what the model takes"),
-          Setting("overlap", "BP", "bp by which windows overlap, a multiple of 6", &options.overlap)
+          Setting("overlap", "BP", "overlap of windows in bp, a multiple of 6", &options.overlap)
               .range(0, kMostBases)
               .otherwise("a sixteenth of a window")};
 }
