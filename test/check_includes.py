@@ -48,7 +48,7 @@ BESIDE = {
 }
 # One or two folders hide a library from all others; a library is known by the start of its headers' names.
 HIDDEN = {"htslib/": ("src/formats", "src/files"), "bigWig": ("src/formats",), "bwCommon": ("src/formats",), "CLI/": ("src/cli",),
-          "boost/": ("src/serve",)}
+          "boost/": ("src/serve",), "eigen3/": ("src/report/sections",)}
 # The Makefile writes these into the build folder.
 GENERATED = ("version.h", "backend_stamp.h", "serve_page.h", "report_page.h", "figure_design.h")
 

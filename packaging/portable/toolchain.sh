@@ -251,7 +251,7 @@ while read -r source licence text; do
 done < <(grep -v '^#' "$here/sources")
 c_library
 # Headers are the same for every machine.
-for header in CLI nlohmann boost; do
+for header in CLI nlohmann boost eigen3; do
   [[ -d /usr/include/$header ]] || fail "/usr/include/$header is missing; ./install-deps.sh installs it"
   ln -sfn "/usr/include/$header" "$dir/include/$header"
 done

@@ -261,7 +261,7 @@ def licences():
     """sbom.py lists each library that the program names."""
     if "sanitize" in CARBON or shutil.which("dpkg-query") is None or shutil.which("readelf") is None:
         raise Skip("needs dpkg, binutils, and a program without sanitizers")
-    if command(["dpkg-query", "-W", "libcli11-dev", "libboost-dev", "nlohmann-json3-dev"]).rc != 0:
+    if command(["dpkg-query", "-W", "libcli11-dev", "libboost-dev", "libeigen3-dev", "nlohmann-json3-dev"]).rc != 0:
         raise Skip("the headers are of no Debian package")
     result = bill_of_materials(CARBON, env={"SOURCE_DATE_EPOCH": "1700000000"})
     if "belongs to no Debian package" in result.err:

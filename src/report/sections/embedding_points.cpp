@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <eigen3/Eigen/Eigenvalues>
+#include <eigen3/Eigen/QR>
+#include <functional>
 #include <numeric>
 
 #include "src/base/error.hpp"
@@ -13,10 +16,13 @@
 namespace carbon {
 namespace {
 
-using Vector = std::vector<double>;
+using Matrix = Eigen::MatrixXd;
+using Vector = Eigen::VectorXd;
+using Index = Eigen::Index;
 
-constexpr size_t kRowsAtOnce = 64;  // of the input, in one pass over the covariance
-constexpr size_t kVectors = 64;     // that the iteration moves together
+constexpr Index kRowsAtOnce = 128;  // of the input, in one pass over the covariance
+constexpr Index kPanel = 128;       // columns of the covariance that a thread takes at once
+constexpr Index kVectors = 64;      // that the iteration moves together
 constexpr int kMostRounds = 300;
 constexpr double kConverged = 1e-12;
 
@@ -25,141 +31,90 @@ int threads_for(size_t columns) {
   return columns > 256 ? available_cpus() : 1;
 }
 
+// Calls f(first column, number of columns) for panels of all columns.
+void for_panels(Index columns, ThreadPool& pool, const std::function<void(Index, Index)>& f) {
+  pool.run(static_cast<size_t>((columns + kPanel - 1) / kPanel), [&](size_t panel, size_t) {
+    const Index begin = static_cast<Index>(panel) * kPanel;
+    f(begin, std::min(kPanel, columns - begin));
+  });
+}
+
 // The sums of products of all pairs of columns, from one reading: of the distances from the first row, so
-// that a mean far from zero costs no digits. Every sum is added up in the order of the rows, by one thread.
+// that a mean far from zero costs no digits. The order of a sum does not depend on the number of threads.
 class Covariance {
  public:
-  Covariance(size_t columns, ThreadPool& pool)
-      : n_(columns), pool_(pool), sums_(columns), products_(columns * columns) {}
+  Covariance(Index columns, ThreadPool& pool)
+      : n_(columns),
+        pool_(pool),
+        first_(Vector::Zero(n_)),
+        sums_(Vector::Zero(n_)),
+        block_(n_, kRowsAtOnce),
+        products_(Matrix::Zero(n_, n_)) {}
 
   void add(std::span<const float> row) {
-    if (rows_++ == 0) first_.assign(row.begin(), row.end());
-    for (size_t i = 0; i < n_; ++i) {
-      block_.push_back(static_cast<double>(row[i]) - first_[i]);
-      sums_[i] += block_.back();
-    }
-    if (block_.size() == kRowsAtOnce * n_) add_block();
+    const Vector values = Eigen::Map<const Eigen::VectorXf>(row.data(), n_).cast<double>();
+    if (rows_++ == 0) first_ = values;
+    block_.col(held_++) = values - first_;
+    sums_ += values - first_;
+    if (held_ == kRowsAtOnce) add_block();
   }
 
   uint64_t rows() const { return rows_; }
-
-  Vector means() const {
-    Vector out(n_);
-    for (size_t i = 0; i < n_ && rows_ > 0; ++i) out[i] = first_[i] + sums_[i] / static_cast<double>(rows_);
-    return out;
-  }
+  Vector means() const { return first_ + sums_ / std::max(1.0, static_cast<double>(rows_)); }
 
   /// The whole matrix, divided by rows - 1.
-  Vector finish() {
+  Matrix finish() {
     add_block();
     const auto count = static_cast<double>(rows_);
-    for (size_t i = 0; i < n_; ++i)
-      for (size_t j = i; j < n_; ++j)
-        products_[j * n_ + i] = products_[i * n_ + j] =
-            (products_[i * n_ + j] - sums_[i] * (sums_[j] / count)) / (count - 1);
+    for (Index i = 0; i < n_; ++i) {
+      auto below = products_.col(i).tail(n_ - i);
+      below = (below - sums_.tail(n_ - i) * (sums_(i) / count)) / (count - 1);
+      products_.row(i).tail(n_ - i) = below.transpose();
+    }
     return std::move(products_);
   }
 
  private:
   void add_block() {
-    pool_.run(n_, [&](size_t i, size_t) {
-      double* const to = &products_[i * n_];
-      for (const double* row = block_.data(); row != block_.data() + block_.size(); row += n_) {
-#pragma omp simd
-        for (size_t j = i; j < n_; ++j) to[j] += row[i] * row[j];
-      }
+    const auto block = block_.leftCols(held_);
+    for_panels(n_, pool_, [&](Index begin, Index count) {
+      products_.block(begin, begin, n_ - begin, count).noalias() +=
+          block.bottomRows(n_ - begin) * block.middleRows(begin, count).transpose();
     });
-    block_.clear();
+    held_ = 0;
   }
 
-  size_t n_;
+  Index n_;
   ThreadPool& pool_;
   uint64_t rows_ = 0;
-  Vector first_, sums_, products_, block_;
+  Vector first_, sums_;
+  Matrix block_;  // a row of the input in each column, the first `held_` of them
+  Index held_ = 0;
+  Matrix products_;  // below the diagonal
 };
 
-double dot(const Vector& a, const Vector& b) {
-  double sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
-
-// matrix * vectors, four rows at a time, because the vectors take longer to read than to multiply.
-std::vector<Vector> multiply(const Vector& matrix, const std::vector<Vector>& vectors, ThreadPool& pool) {
-  const size_t n = vectors[0].size();
-  std::vector<Vector> out(vectors.size(), Vector(n));
-  pool.run((n + 3) / 4, [&](size_t four, size_t) {
-    const size_t i = 4 * four;
-    const auto row = [&](size_t r) { return &matrix[std::min(i + r, n - 1) * n]; };  // the last one again
-    const double *const a = row(0), *const b = row(1), *const c = row(2), *const d = row(3);
-    for (size_t v = 0; v < vectors.size(); ++v) {
-      const double* const vector = vectors[v].data();
-      double ta = 0, tb = 0, tc = 0, td = 0;
-#pragma omp simd reduction(+ : ta, tb, tc, td)
-      for (size_t j = 0; j < n; ++j) {
-        ta += a[j] * vector[j];
-        tb += b[j] * vector[j];
-        tc += c[j] * vector[j];
-        td += d[j] * vector[j];
-      }
-      const double sums[] = {ta, tb, tc, td};
-      std::copy(sums, sums + std::min<size_t>(4, n - i), out[v].begin() + static_cast<ptrdiff_t>(i));
-    }
-  });
-  return out;
-}
-
-// Turns vectors in the planes of all pairs of them until they stand at right angles (one-sided Jacobi), and
-// gives them length 1, the longest first. Leaves out those that are nothing but rounding.
-void make_orthogonal(std::vector<Vector>& vectors) {
-  double longest = 0;
-  for (const Vector& one : vectors) longest = std::max(longest, dot(one, one));
-  const double nothing = 1e-28 * longest;
-  bool turned = true;
-  for (int sweep = 0; turned && sweep < 30; ++sweep) {
-    turned = false;
-    for (size_t p = 0; p + 1 < vectors.size(); ++p)
-      for (size_t q = p + 1; q < vectors.size(); ++q) {
-        const double pp = dot(vectors[p], vectors[p]), qq = dot(vectors[q], vectors[q]),
-                     pq = dot(vectors[p], vectors[q]);
-        if (std::min(pp, qq) <= nothing || std::abs(pq) <= 1e-14 * std::sqrt(pp * qq)) continue;
-        turned = true;
-        const double theta = (qq - pp) / (2 * pq);
-        const double t = (theta >= 0 ? 1 : -1) / (std::abs(theta) + std::hypot(theta, 1));
-        const double c = 1 / std::hypot(t, 1), s = t * c;
-        for (size_t i = 0; i < vectors[p].size(); ++i) {
-          const double a = vectors[p][i], b = vectors[q][i];
-          vectors[p][i] = c * a - s * b;
-          vectors[q][i] = s * a + c * b;
-        }
-      }
-  }
-  std::erase_if(vectors, [&](const Vector& one) { return dot(one, one) <= nothing; });
-  std::stable_sort(vectors.begin(), vectors.end(),
-                   [](const Vector& a, const Vector& b) { return dot(a, a) > dot(b, b); });
-  for (Vector& one : vectors) {
-    const double length = std::sqrt(dot(one, one));
-    for (double& x : one) x /= length;
-  }
+// Directions of length 1 at right angles that span the same space.
+Matrix orthonormal(const Matrix& vectors) {
+  return Eigen::HouseholderQR<Matrix>(vectors).householderQ() *
+         Matrix::Identity(vectors.rows(), vectors.cols());
 }
 
 // Random directions, the same for every run.
-std::vector<Vector> first_directions(size_t n) {
-  std::vector<Vector> out(std::min(n, kVectors), Vector(n));
-  for (size_t v = 0; v < out.size(); ++v)
-    for (size_t i = 0; i < n; ++i)
-      out[v][i] =
+Matrix first_directions(Index n) {
+  Matrix out(n, std::min(n, kVectors));
+  for (Index v = 0; v < out.cols(); ++v)
+    for (Index i = 0; i < n; ++i)
+      out(i, v) =
           uniform32(philox({static_cast<uint32_t>(i), static_cast<uint32_t>(v), 0, 0}, {0x70636131, 0})[0]) -
           0.5;
-  make_orthogonal(out);
-  return out;
+  return orthonormal(out);
 }
 
-void make_largest_positive(Vector& vector) {
-  const auto smaller = [](double a, double b) { return std::abs(a) < std::abs(b); };
-  if (*std::max_element(vector.begin(), vector.end(), smaller) < 0)
-    for (double& x : vector) x = -x;
+std::vector<double> with_largest_positive(const Vector& vector) {
+  Index largest = 0;
+  vector.cwiseAbs().maxCoeff(&largest);
+  const Vector turned = vector(largest) < 0 ? Vector(-vector) : vector;
+  return {turned.begin(), turned.end()};
 }
 
 // Whether row number `row` of `rows` belongs to an even sample of `most`.
@@ -253,39 +208,45 @@ double Pca::score(std::span<const float> row, size_t component) const {
 // Subspace iteration: the covariance moves a set of directions at once, which turn towards those of its
 // largest eigenvalues. A set, unlike a single vector, also finds equal eigenvalues.
 Pca principal_components(const ReadRows& read, size_t columns, size_t most) {
+  // Else the order of sums would depend on the caches of the machine.
+  Eigen::setCpuCacheSizes(Index{32} << 10, Index{512} << 10, Index{4} << 20);
   Pca out;
+  const auto n = static_cast<Index>(columns);
   ThreadPool pool(threads_for(columns));
-  Covariance sums(columns, pool);
+  Covariance sums(n, pool);
   read([&](std::span<const float> row) { sums.add(row); });
   out.rows = sums.rows();
-  out.means = sums.means();
+  const Vector means = sums.means();
+  out.means.assign(means.begin(), means.end());
   if (out.rows < 2) return out;
-  const Vector covariance = sums.finish();
-  for (size_t i = 0; i < columns; ++i) out.total += covariance[i * columns + i];
+  const Matrix covariance = sums.finish();
+  out.total = covariance.trace();
   if (!(out.total > 0)) return out;
 
-  const size_t wanted = std::min({most, columns, static_cast<size_t>(out.rows - 1)});
-  std::vector<Vector> directions = first_directions(columns);
+  Matrix directions = first_directions(n), images(n, directions.cols()), found;
+  const Index wanted = std::min({static_cast<Index>(most), directions.cols(),
+                                 static_cast<Index>(std::min<uint64_t>(out.rows - 1, most))});
+  Vector variances;
   for (int round = 0;; ++round) {
-    std::vector<Vector> images = multiply(covariance, directions, pool);
-    out.variances.clear();
-    out.residual = 0;
-    for (size_t k = 0; k < std::min(wanted, directions.size()); ++k) {
-      const double variance = dot(directions[k], images[k]);
-      out.variances.push_back(variance);
-      Vector rest = images[k];
-      for (size_t i = 0; i < columns; ++i) rest[i] -= variance * directions[k][i];
-      out.residual = std::max(out.residual, std::sqrt(dot(rest, rest)) / out.variances[0]);
-    }
-    if (round > 0 && (out.residual <= kConverged || round == kMostRounds)) break;
-    make_orthogonal(images);
-    directions = std::move(images);
+    for_panels(n, pool, [&](Index begin, Index count) {
+      images.middleRows(begin, count).noalias() =
+          covariance.middleCols(begin, count).transpose() * directions;
+    });
+    // What the set says of the largest: the eigenvectors of the covariance within it, in ascending order.
+    const Eigen::SelfAdjointEigenSolver<Matrix> within(directions.transpose() * images);
+    const Matrix turns = within.eigenvectors().rightCols(wanted).rowwise().reverse();
+    variances = within.eigenvalues().tail(wanted).reverse();
+    found = directions * turns;
+    out.residual =
+        (images * turns - found * variances.asDiagonal()).colwise().norm().maxCoeff() / variances(0);
+    if (out.residual <= kConverged || round == kMostRounds) break;
+    directions = orthonormal(images);
   }
-  while (!out.variances.empty() && !(out.variances.back() > 1e-14 * out.total))
-    out.variances.pop_back();  // nothing but rounding
-  directions.resize(out.variances.size());
-  for (Vector& direction : directions) make_largest_positive(direction);
-  out.components = std::move(directions);
+  for (Index k = 0; k < wanted && variances(k) > 1e-14 * out.total;
+       ++k) {  // the rest is nothing but rounding
+    out.variances.push_back(variances(k));
+    out.components.push_back(with_largest_positive(found.col(k)));
+  }
   return out;
 }
 
