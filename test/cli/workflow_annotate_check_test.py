@@ -27,6 +27,12 @@ def compare(directory, *args, bases=6000):
     return result
 
 
+def numbers_after(text, words, name):
+    """The numbers that follow each `name` after `words`."""
+    found = text.split(words)[1].replace(",", "").replace(";", "").split()
+    return [float(found[i + 1]) for i, word in enumerate(found) if word == name]
+
+
 @case
 def the_layers_of_transformers_give_the_same_probabilities():
     for changes in (dict(dtype="f32"), dict(dtype="f32", mlp_heads=1, kv_heads=1), dict(layers=6)):
@@ -39,10 +45,19 @@ def the_layers_of_transformers_give_the_same_probabilities():
 def bf16_is_as_far_from_f32_as_pythons_bf16():
     result = compare(model(**SIZES), "--dtype", "bf16")
     expect(result.rc == 0, "a probability differs", result)
-    words = result.text.split("against f32: ")[1].replace(",", "").replace(";", "").split()
-    worst = [float(words[i + 1]) for i, word in enumerate(words) if word == "worst"]
-    mean = [float(words[i + 1]) for i, word in enumerate(words) if word == "mean"]
+    worst, mean = (numbers_after(result.text, "against f32: ", name) for name in ("worst", "mean"))
     expect(worst[1] <= 2 * worst[0] and mean[1] <= 2 * mean[0], "carbon's bf16 is further from f32: %r, %r" % (worst, mean), result)
+
+
+@case
+def the_longest_window_of_the_released_models():
+    directory = model(**dict(SIZES, max_positions=16384))
+    result = compare(directory, bases=98304)
+    expect(result.rc == 0 and "\n16384 tokens, restated, f32" in result.text, "f32", result)
+    worst = numbers_after(result.text, "between -8 and 2", "worst")[0]
+    expect(worst < 2e-4, "a logit differs by %g" % worst, result)
+    result = compare(directory, "--dtype", "bf16", bases=98304)
+    expect(result.rc == 0 and "\n16384 tokens, restated, bf16" in result.text, "bf16", result)
 
 
 @case
