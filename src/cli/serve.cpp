@@ -9,7 +9,6 @@
 #include "src/cli/options.hpp"
 #include "src/cli/signals.hpp"
 #include "src/cli/stderr_log.hpp"
-#include "src/serve/options.hpp"
 #ifdef CARBON_SERVER
 #include "src/serve/run.hpp"
 #endif

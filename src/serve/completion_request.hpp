@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "src/sampling/samplers.hpp"
-#include "src/serve/options.hpp"
+#include "src/serve/run.hpp"
 #include "src/verbs/fields.hpp"
 #include "src/verbs/generate.hpp"
 #include "src/verbs/served_model.hpp"

@@ -19,7 +19,7 @@
 #include "src/engine/engine.hpp"
 #include "src/engine/request_queue.hpp"
 #include "src/serve/metrics.hpp"
-#include "src/serve/options.hpp"
+#include "src/serve/run.hpp"
 #include "src/serve/work.hpp"
 
 namespace carbon {

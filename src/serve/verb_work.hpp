@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/serve/options.hpp"
+#include "src/serve/run.hpp"
 #include "src/serve/work.hpp"
 #include "src/verbs/verb.hpp"
 
