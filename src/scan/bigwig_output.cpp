@@ -1,6 +1,6 @@
-// The output type bigwig: the probabilities of the four letters at each base as four bigWig files, and the
-// UCSC track hub that shows them as a sequence logo: hub.txt, genomes.txt and trackDb.txt
-// (https://genome.ucsc.edu/goldenPath/help/hgTrackHubHelp.html).
+// The output type bigwig: the probabilities of the four letters at each base as four bigWig files, the lowest
+// score of its SNVs as a fifth one, and the UCSC track hub that shows them, the letters as a sequence logo:
+// hub.txt, genomes.txt and trackDb.txt (https://genome.ucsc.edu/goldenPath/help/hgTrackHubHelp.html).
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,6 +31,10 @@ constexpr std::array<char, 4> kTrackLetters{'A', 'C', 'G', 'T'};
 std::string track_path(const std::string& prefix, char letter) {
   return prefix + "." + letter + ".bw";
 }
+std::string lowest_path(const std::string& prefix) {
+  return prefix + ".lowest.bw";
+}
+constexpr size_t kTracks = kTrackLetters.size() + 1;  // the lowest scores come last
 
 // The genome's name for a hub if none is given: the name of the FASTA without folders and suffixes.
 std::string hub_genome_of(const std::string& fasta) {
@@ -102,8 +106,8 @@ std::string genomes_text(const std::string& genome) {
   return "genome " + genome + "\ntrackDb trackDb.txt\n";
 }
 
-// One container that stacks the four tracks as letters, in their order. Each track's name ends with its
-// letter.
+// One container that stacks the tracks of letters, in their order; the name of each ends with its letter. And
+// the track of the lowest scores, of which a pixel shows the lowest.
 std::string tracks_text(const std::string& prefix) {
   std::string text =
       "track carbonLogo\n"
@@ -126,7 +130,19 @@ std::string tracks_text(const std::string& prefix) {
             std::to_string(i + 1) + "\n    color " + color_of(letter[0]) + "\n    bigDataUrl " +
             url_of(track_path(prefix, letter[0])) + "\n";
   }
-  return text;
+  return text +
+         "\ntrack carbonLowest\n"
+         "type bigWig\n"
+         "shortLabel Carbon lowest\n"
+         "longLabel Lowest score of the SNVs of a base by a Carbon model\n"
+         "visibility full\n"
+         "autoScale on\n"
+         "alwaysZero on\n"
+         "windowingFunction minimum\n"
+         "maxHeightPixels 128:48:16\n"
+         "color 120,20,20\n"
+         "bigDataUrl " +
+         url_of(lowest_path(prefix)) + "\n";
 }
 
 class ScanHub {
@@ -198,13 +214,15 @@ using Contigs = std::vector<std::pair<std::string, int64_t>>;
 class BigwigScanOutput final : public ScanOutput, private Output {
  public:
   BigwigScanOutput(const ScanOptions& options, const Contigs& contigs, int threads)
-      : pool_(std::min(threads, static_cast<int>(kTrackLetters.size())), "carbon-format") {
+      : pool_(std::min(threads, static_cast<int>(kTracks)), "carbon-format") {
     if (!options.hub.empty())
       hub_.emplace(options.hub,
                    options.hub_genome.empty() ? hub_genome_of(options.fasta) : options.hub_genome,
                    options.output);
-    for (size_t i = 0; i < kTrackLetters.size(); ++i) {
-      writers_[i] = std::make_unique<BigwigWriter>(track_path(options.output, kTrackLetters[i]), contigs);
+    for (size_t i = 0; i < kTracks; ++i) {
+      const std::string path = i < kTrackLetters.size() ? track_path(options.output, kTrackLetters[i])
+                                                        : lowest_path(options.output);
+      writers_[i] = std::make_unique<BigwigWriter>(path, contigs);
       values_[i].reserve(BigwigWriter::kMostValues);
     }
   }
@@ -224,6 +242,8 @@ class BigwigScanOutput final : public ScanOutput, private Output {
     }
     for (size_t i = 0; i < kTrackLetters.size(); ++i)
       values_[i].push_back(static_cast<float>(probabilities[i] / sum));
+    const Alternatives alts(base);
+    values_.back().push_back(*std::min_element(alts.values.begin(), alts.values.end()));
   }
 
   Output& file() override { return *this; }
@@ -247,18 +267,18 @@ class BigwigScanOutput final : public ScanOutput, private Output {
 
   void write_block() {
     if (values_[0].empty()) return;
-    pool_.run(kTrackLetters.size(), [&](size_t i, size_t) {
+    pool_.run(kTracks, [&](size_t i, size_t) {
       writers_[i]->write(contig_, begin_, values_[i]);
       values_[i].clear();
     });
   }
 
   std::optional<ScanHub> hub_;  // first, because its folder can only go when the tracks have gone
-  std::array<std::unique_ptr<BigwigWriter>, kTrackLetters.size()> writers_;
+  std::array<std::unique_ptr<BigwigWriter>, kTracks> writers_;
   // The bases that are not yet in the files.
   size_t contig_ = 0;  // its number
   int64_t begin_ = 0;
-  std::array<std::vector<float>, kTrackLetters.size()> values_;
+  std::array<std::vector<float>, kTracks> values_;
   ThreadPool pool_;  // each file is summarised and compressed by one thread at a time
 };
 
@@ -272,8 +292,8 @@ std::unique_ptr<ScanOutput> open_bigwig(const ScanOptions& options, const Indexe
 }
 
 uint64_t bigwig_bytes(const ScanPiece&) {
-  // Four floats, and summaries of 32 bytes for each 64, 256, ... bases.
-  return 4 * 4 + 4;
+  // Five floats, and summaries of 32 bytes for each 64, 256, ... bases.
+  return 5 * 4 + 5;
 }
 
 }  // namespace carbon

@@ -200,8 +200,9 @@ const std::vector<ScanOutputType>& scan_output_types() {
        .open = open_bedgraph},
       {.words = {"bigwig"},
        .shown = "bigwig",
-       .help =
-           "bigwig: probabilities of the four letters, in PREFIX.A.bw, .C.bw, .G.bw and .T.bw with -o PREFIX",
+       .help = "bigwig: probabilities of the four letters, in PREFIX.A.bw, .C.bw, .G.bw and .T.bw with -o "
+               "PREFIX, "
+               "and the lowest score of each base, in PREFIX.lowest.bw",
        .names = {"bigwig"},
        .set = "bigWig files",
        .has_hub = true,

@@ -91,7 +91,7 @@ VcfWriterOptions scan_writer_options(const ScanOptions& options);
 
 // The type of bigWig, whose writer has a file of its own (bigwig_output.cpp).
 
-/// Opens PREFIX.A.bw and the three others, and the hub if the options name one. Throws Error.
+/// Opens PREFIX.A.bw and the four others, and the hub if the options name one. Throws Error.
 std::unique_ptr<ScanOutput> open_bigwig(const ScanOptions& options, const IndexedFasta& fasta,
                                         const ScanDestination& destination);
 uint64_t bigwig_bytes(const ScanPiece& piece);

@@ -43,16 +43,19 @@ def arguments(fasta, *args):
     return ("scan", "-m", model(**SHORT), "-q", "--no-version", "-f", fasta, "--context", 24, *args)
 
 
+TRACKS = [*LETTERS, "lowest"]
+
+
 def paths(prefix):
-    return {letter: "%s.%s.bw" % (prefix, letter) for letter in LETTERS}
+    return {track: "%s.%s.bw" % (prefix, track) for track in TRACKS}
 
 
 def tracks(fasta, *args):
-    """The paths of the tracks of a run, by letter."""
+    """The paths of the tracks of a run, by letter, and of "lowest"."""
     prefix = os.path.join(fresh(), "out")
     result = ok(*arguments(fasta, "-O", "bigwig", "-o", prefix, *args))
     expect_equal(result.out, b"", "standard output")
-    expect_equal(sorted(os.listdir(os.path.dirname(prefix))), ["out.%s.bw" % letter for letter in LETTERS], "files")
+    expect_equal(sorted(os.listdir(os.path.dirname(prefix))), ["out.%s.bw" % track for track in TRACKS], "files")
     return paths(prefix)
 
 
@@ -75,8 +78,8 @@ def values_of(path):
 
 
 def probabilities(fasta, *args):
-    """{(contig, position): {letter: probability}} from the values that a bedGraph and a table give."""
-    found = {}
+    """{(contig, position): {letter: probability, and "lowest": the lowest score}} from the values that a bedGraph and a table give."""
+    found, lowest = {}, {}
     for line in records(ok(*arguments(fasta, "-O", "bedgraph", *args)).text):
         contig, begin, _, value = line.split("\t")
         found[contig, int(begin)] = {None: float(value)}
@@ -84,10 +87,12 @@ def probabilities(fasta, *args):
         contig, position, ref, alt, value = line.split("\t")
         site = found[contig, int(position) - 1]
         site[ref], site[alt] = site[None], site[None] + float(value)
-    for site in found.values():
+        lowest[contig, int(position) - 1] = min(float(value), lowest.get((contig, int(position) - 1), math.inf))
+    for place, site in found.items():
         del site[None]
         total = sum(map(math.exp, site.values()))
         site.update({letter: math.exp(value) / total for letter, value in site.items()})
+        site["lowest"] = lowest[place]
     return found
 
 
@@ -102,8 +107,10 @@ def tracks_hold(fasta, genome, *args):
         expect_equal(contigs, {name: len(bases) for name, bases in genome.items()}, "contigs of the header")
         expect_equal(sorted(got), sorted(wanted), "bases with a value, %s" % (args,))
         for base, value in got.items():
-            expect_close(value, wanted[base][letter], TOLERANCE, "%s at %s, %s" % (letter, base, args))
-            sums[base] += value
+            # Of a score, six digits may be before the point.
+            tolerance = TOLERANCE if letter in LETTERS else TOLERANCE * max(1, abs(value))
+            expect_close(value, wanted[base][letter], tolerance, "%s at %s, %s" % (letter, base, args))
+            sums[base] += value if letter in LETTERS else 0
     for base, total in sums.items():
         expect_close(total, 1, 1e-6, "sum at %s" % (base,))
 
@@ -135,7 +142,7 @@ def tracks_without_a_value():
 def neither_threads_nor_batches_change_a_byte():
     fasta = fasta_of(small_genome())
     first = [read(path) for path in tracks(fasta).values()]
-    expect_equal(len(set(first)), 4, "different tracks")
+    expect_equal(len(set(first)), 5, "different tracks")
     for args in ((), ("-@", 1), ("-@", 2, "--batch-tokens", 1), ("--batch-tokens", 64)):
         expect_equal([read(path) for path in tracks(fasta, *args).values()], first, "tracks with %s" % (args,))
 
@@ -222,11 +229,11 @@ def hub_shows_a_logo():
     directory = fresh()
     hub = os.path.join(directory, "hub")
     ok(*arguments(fasta, "-O", "bigwig", "-o", os.path.join(hub, "x"), "--hub", hub))
-    expect_equal(sorted(os.listdir(hub)), ["genomes.txt", "hub.txt", "trackDb.txt"] + ["x.%s.bw" % letter for letter in LETTERS], "files")
+    expect_equal(sorted(os.listdir(hub)), ["genomes.txt", "hub.txt", "trackDb.txt"] + ["x.%s.bw" % track for track in TRACKS], "files")
     head, = stanzas(os.path.join(hub, "hub.txt"))
     expect_equal(list(head), ["hub", "shortLabel", "longLabel", "genomesFile", "email"], "what UCSC requires of hub.txt")
     expect_equal(stanzas(os.path.join(hub, head["genomesFile"])), [{"genome": "hg38", "trackDb": "trackDb.txt"}], "genomes")
-    logo, *parts = stanzas(os.path.join(hub, "trackDb.txt"))
+    logo, *parts, lowest = stanzas(os.path.join(hub, "trackDb.txt"))
     for setting, value in (("container", "multiWig"), ("aggregate", "stacked"), ("logo", "on"), ("viewLimits", "0:1")):
         expect_equal(logo[setting], value, setting)
     expect_equal([part["track"][-1] for part in parts], list(LETTERS), "tracks")
@@ -238,6 +245,8 @@ def hub_shows_a_logo():
     for part, letter in zip(parts, LETTERS):
         expect_equal((part["parent"], part["bigDataUrl"]), (logo["track"], "x.%s.bw" % letter), "track " + letter)
         expect(os.path.exists(os.path.join(hub, part["bigDataUrl"])), "the track that the hub names")
+    expect_equal([lowest[name] for name in ("type", "bigDataUrl", "windowingFunction")], ["bigWig", "x.lowest.bw", "minimum"], "lowest scores")
+    expect(len(lowest["shortLabel"]) <= 17 and len(lowest["longLabel"]) <= 76 and "parent" not in lowest, "labels: %r" % lowest)
 
 
 @case
@@ -250,7 +259,7 @@ def hub_names_and_places():
         ok(*arguments(fasta, "-O", "bigwig", "-o", os.path.join(hub, "hs 1", "50%"), "--hub", hub, *args))
         expect_equal(stanzas(os.path.join(hub, "genomes.txt"))[0]["genome"], genome, "genome")
         expect_equal([part["bigDataUrl"] for part in stanzas(os.path.join(hub, "trackDb.txt"))[1:]],
-                     ["hs%%201/50%%25.%s.bw" % letter for letter in LETTERS], "URLs")
+                     ["hs%%201/50%%25.%s.bw" % track for track in TRACKS], "URLs")
     # Relative paths, and a folder behind a symbolic link.
     directory = fresh()
     os.mkdir(os.path.join(directory, "real"))

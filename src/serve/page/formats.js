@@ -137,7 +137,7 @@ export function readingCommands({model, file, strand, frames}) {
     frames === 1 ?
       {what: "Probabilities of every base",
         command: `carbon score ${m}-O tsv --strand ${strand} ${quoted(file)} > ${quoted(`${base}.tsv`)}`} :
-      {what: "Probabilities of every base, as four bigWig files", command: `${scan} -O bigwig -o ${quoted(base)}`},
+      {what: "Probabilities and the lowest score of every base, as bigWig files", command: `${scan} -O bigwig -o ${quoted(base)}`},
     {what: "Every single-base change", command: `${scan} -o ${quoted(`${base}.snv.tsv`)}`},
   ];
 }
