@@ -40,7 +40,11 @@ def said(folder):
 def main(write):
     whole, wrong = read(HACKING), []
     text = whole
-    entries = {found[1]: found[0] for found in ENTRY.finditer(whole)}
+    entries = {}
+    for found in ENTRY.finditer(whole):
+        if found[1] in entries:
+            wrong.append("HACKING.md has two entries %s" % found[1])
+        entries[found[1]] = found[0]
     for folder in FOLDERS:
         if folder == PLUGINS:
             continue  # what is outside reads carbon_plugin.h, which has its own first words
