@@ -49,21 +49,21 @@ void check_embed_output(const EmbedOptions& options) {
 }  // namespace
 
 SettingList embed_settings(EmbedOptions& options) {
-  return {Setting("layer", "L",
-                  "which states: -1, after the final norm (default), or L, the residual stream after the "
-                  "first L layers",
-                  &options.layer)
-              .range(kFinalNorm, INT_MAX),
-          Setting("pool", "POOL",
+  return {Setting("pool", "POOL",
                   "which rows: separator (the row of </dna> or a last <s>; default), last (6-mer), mean "
                   "(over all 6-mers) or "
                   "none (one row per 6-mer)",
                   options.pooling.pool, kPoolWords),
-          Setting("pad-tail", "pad a partial 6-mer at the end with A (default: leave it out)",
-                  options.pooling.pad_tail),
+          Setting("layer", "L",
+                  "which states: -1, after the final norm (default), or L, the residual stream after the "
+                  "first L layers",
+                  &options.layer)
+              .range(kFinalNorm, INT_MAX),
           Setting("strand", "STRAND",
                   "strand to read: + (default), - (reverse complement) or both (mean of the two rows)",
-                  options.strand, kStrandWords)};
+                  options.strand, kStrandWords),
+          Setting("pad-tail", "pad a partial 6-mer at the end with A (default: leave it out)",
+                  options.pooling.pad_tail)};
 }
 
 void check_embed_options(const EmbedOptions& options) {
@@ -175,13 +175,13 @@ std::unique_ptr<EmbedWriter> make_embed_writer(const EmbedOptions& options, cons
   return std::make_unique<TableWriter>(options, run, hidden, threads);
 }
 
-// What the values depend on besides the sequences and the model.
-Settings settings_of(const EmbedOptions& options, const TokenLayout& layout) {
-  return {{"pool", word_of(kPoolWords, pool_of(options.pooling, layout))},
-          {"layer", std::to_string(options.layer)},
-          {"strand", word_of(kStrandWords, options.strand)},
-          {"pad-tail", options.pooling.pad_tail ? "yes" : "no"},
-          {"dtype-out", dtype_name(options.dtype)}};
+// What the values depend on besides the sequences and the model. Settings name variables, and these only
+// read them.
+Settings settings_of(EmbedOptions options, const TokenLayout& layout) {
+  options.pooling.pool = pool_of(options.pooling, layout);
+  Settings settings = setting_values(embed_settings(options));
+  settings.emplace_back("dtype-out", dtype_name(options.dtype));
+  return settings;
 }
 
 // Everything that the output depends on, except the sequences, which are compared one by one, and the version
