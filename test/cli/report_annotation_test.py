@@ -161,6 +161,18 @@ def files_without_genes_are_drawn():
     expect("The file has no gene." in page.paragraphs, page.paragraphs)
 
 
+@case
+def genes_of_very_many_parts_are_counted_and_not_drawn():
+    gene = "s\tcarbon\tgene\t%d\t%d\t0.%d\t+\t.\tID=gene:s_%d;min_exon_p=0.8\n"
+    parts = "".join("s\tcarbon\tCDS\t%d\t%d\t0.9\t+\t0\tID=c;Parent=t\n" % (i, i) for i in range(1, 200003, 2))
+    few = "s\tcarbon\tCDS\t300001\t300090\t0.8\t+\t0\tID=c;Parent=t\n"
+    page, _, _ = report(write(fresh(), "g.gff3", "##gff-version 3\n#!carbon_annotateVersion=1\n" + gene % (1, 200001, 9, 1) + parts +
+                              gene % (300001, 300090, 8, 2) + few))
+    expect_equal([row[0] for row in page.figures["g_genes"][1][1:]], ["gene:s_2"], "genes that are drawn")
+    expect("1 more is not drawn" in page.figures["g_genes"][0], page.figures["g_genes"][0])
+    expect_equal([row["Exons"] for row in page.table("Lowest score")], ["1", "100001"], "exons in the table")
+
+
 GENE = "s\tcarbon\tgene\t1\t9\t0.9\t+\t.\tID=gene:s_000001;min_exon_p=0.9\n"
 CDS = "s\tcarbon\tCDS\t1\t9\t0.9\t+\t0\tID=CDS:s_000001.1;Parent=x\n"
 

@@ -51,6 +51,23 @@ GENES = {"LOW": ("1", "-", [(1000, 1200), (1500, 1999)], [(1050, 1200), (1500, 1
          "SECOND": ("2", "+", [(1000, 1999)], []), "EMPTY": ("1", "+", [(5000, 5100)], [])}
 
 
+def heights(picture):
+    """Of the frame's lines across, and of the boxes of exons, from the top."""
+    lines = [float(y) for y in re.findall(r'stroke="#d9dee3"[^>]* d="M[\d.]+ ([\d.]+)H', picture)]
+    boxes = [float(y) for path in re.findall(r'<path fill="#6b4fa0" d="([^"]*)"', picture) for y in re.findall(r"M[\d.]+ ([\d.]+)h", path)]
+    return lines, [y for y in boxes if y > 100]   # that of the legend stands above
+
+
+@case
+def exons_lie_below_all_scores():
+    for scores in ([-9, -3, 2], [1, 2, 5], [-121, -3, 2]):
+        alleles = [("1", 1000 + 100 * i, score, "P") for i, score in enumerate(scores)]
+        _, _, pictures = report("--genes", gff(GENES), vcf(alleles))
+        lines, boxes = heights(pictures["in_gene_1"])
+        expect(len(lines) > 2 and len(boxes) == 4, "lines %r, boxes %r" % (lines, boxes))
+        expect(max(lines) <= min(boxes), "an exon at %g covers the line at %g" % (min(boxes), max(lines)))
+
+
 def random_alleles(count, seed=1):
     rng = random.Random(seed)
     out = [(rng.choice("12"), rng.randrange(900, 2100), round(rng.gauss(-1, 1), 3), rng.choice("PBV")) for _ in range(count)]

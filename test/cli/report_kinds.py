@@ -84,7 +84,8 @@ def make_files(folder):
         "s\t%d\t%s\t%.6g\t%.6g\n" % (i + 1, base, rng.random() * (100 < i < 300), rng.random() / 9) for i, base in enumerate(sequence)))
     write(folder, "annotation.gff3", "##gff-version 3\n#!carbon_annotateVersion=1\n##sequence-region s 1 900\n" + "".join(
         "s\tcarbon\tgene\t%d\t%d\t0.%d\t%s\t.\tID=gene:s_%06d;min_exon_p=0.%d\n" % (start, start + 50, 9 - i, "+-"[i % 2], i + 1, 9 - i) +
-        "".join("s\tcarbon\tCDS\t%d\t%d\t0.%d\t%s\t0\tParent=t\n" % (start + at, start + at + 10, 9 - i, "+-"[i % 2]) for at in (0, 40))
+        "s\tcarbon\tmRNA\t%d\t%d\t0.%d\t%s\t.\tID=t%d;Parent=gene:s_%06d\n" % (start, start + 50, 9 - i, "+-"[i % 2], i, i + 1) +
+        "".join("s\tcarbon\tCDS\t%d\t%d\t0.%d\t%s\t0\tParent=t%d\n" % (start + at, start + at + 10, 9 - i, "+-"[i % 2], i) for at in (0, 40))
         for i, start in enumerate((101, 301, 501))))
 
 

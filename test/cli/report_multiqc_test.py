@@ -11,6 +11,7 @@ import shutil
 import numpy as np
 
 from harness import Skip, case, command, expect, expect_close, expect_equal, fresh, main, model, ok, read, write
+from report_kinds import draw, kinds, make_files
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 MARKDOWN = "**b** _i_ `c` [l](javascript:alert(3)) &lt;script&gt;alert(4)&lt;/script&gt;"
@@ -127,6 +128,18 @@ def files_have_the_form_of_custom_content():
             expect("<" not in json.dumps(plot), "a tag in " + name)
             expect(isinstance(plot["data"], list) and len(plot["data"]) == 1, "names are kept in an array")
         expect_equal(len(set(ids)), len(ids), "ids")
+
+
+@case
+def every_kind_of_file_has_a_row_of_statistics():
+    folder = fresh()
+    make_files(os.path.join(folder, "files"))
+    expect_equal(draw(os.path.join(folder, "files"), os.path.join(folder, "pages")), [], "kinds that are not drawn")
+    for kind, args in kinds(os.path.join(folder, "files")).items():
+        files = next((i for i, word in enumerate(args) if word.startswith("--")), len(args))
+        rows = [plot for plot in files_of(os.path.join(folder, "pages", kind + ".mqc")).values() if plot["plot_type"] == "generalstats"]
+        expect_equal(len(rows), files, "rows of statistics of " + kind)
+        expect(all(math.isfinite(n) for row in rows for n in numbers_in(row["data"])), "numbers of " + kind)
 
 
 @case

@@ -144,5 +144,14 @@ def the_nearest_point_is_found():
         expect_equal(in_node("(nearestPoint(%s, %g, %g, 10) ?? [])[2] ?? null" % (points, x, y)), wanted, "at %g, %g" % (x, y))
 
 
+@case
+def pictures_have_fonts_of_other_programs():
+    """Those of the page, and those that its script saves."""
+    rows = "".join("s\t%d\tA\t-0.693147\t1.2\t0.5\t0.25\t0.125\t0.125\n" % i for i in range(1, 40))
+    text = page_of(write(fresh(), "bases.tsv", "#name\tpos\tbase\tlogp\tentropy\tA\tC\tG\tT\n" + rows))
+    expect_equal(set(re.findall(r'font-family="([^"]*)"', text)), {"Helvetica, Arial, 'Liberation Sans', sans-serif"}, "fonts")
+    expect_equal(len(re.findall("font-family=", text)), 3, "two pictures, and the script's")
+
+
 if __name__ == "__main__":
     main()

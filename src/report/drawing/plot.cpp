@@ -171,7 +171,8 @@ double Plot::x(double value) const {
 
 double Plot::y(double value) const {
   const double part = share(y_, value);
-  return y_.names.empty() ? bottom_ - part * (bottom_ - top_) : top_ + part * (bottom_ - top_);
+  if (!y_.names.empty()) return top_ + part * (bottom_ - top_);
+  return bottom_ - y_.foot - part * (bottom_ - y_.foot - top_);
 }
 
 void Plot::line(std::span<const Point> points, std::string_view colour, double width, bool dashed) {

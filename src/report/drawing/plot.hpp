@@ -26,10 +26,11 @@ struct Point {
 struct Axis {
   std::string label;  // with the unit
   double least = 0, most = 1;
-  bool log = false;                // by powers of ten; `least` must be above 0
-  std::vector<std::string> names;  // an axis of categories: 0 to n - 1, each in a place of its own
-  bool positions = false;          // of bases: all digits are written
-  bool counts = false;             // ticks are whole numbers
+  bool log = false;                     // by powers of ten; `least` must be above 0
+  std::vector<std::string> names = {};  // of categories: 0 to n - 1, each in a place of its own
+  bool positions = false;               // of bases: all digits are written
+  double foot = 0;                      // of y: pixels below the least value, for what is no value
+  bool counts = false;                  // ticks are whole numbers
 
   bool holds(double value) const { return !names.empty() || (value >= least && value <= most); }
 };

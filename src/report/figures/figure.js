@@ -142,14 +142,14 @@ export function positionAxis(track, view, width, y, theme) {
   return `<path fill="none" stroke="${theme.grid}" d="M${left} ${y}H${right}${ticks}"/>${text}`;
 }
 
-/// A complete SVG. With `title`, one that stands alone, as a file: with a background, and a name for those
-/// who cannot see it.
+/// A complete SVG, whose fonts other programs have, too. With `title`, one that stands alone, as a file: with a
+/// background, and a name for those who cannot see it.
 export function svgOf(width, height, theme, body, title = "") {
   const alone = title === "" ? ' aria-hidden="true"' : ' role="img"';
   const head = title === "" ? "" :
     `<title>${escapeText(title)}</title><rect width="${width}" height="${height}" fill="${theme.paper}"/>` +
     `<text x="12" y="16" font-size="13" fill="${theme.ink}">${escapeText(title)}</text>`;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
-      `viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="11"${alone}>` +
+      `viewBox="0 0 ${width} ${height}" font-family="Helvetica, Arial, 'Liberation Sans', sans-serif" font-size="11"${alone}>` +
       `${head}${body}</svg>`;
 }

@@ -16,6 +16,7 @@ namespace carbon {
 namespace {
 
 constexpr size_t kMostSequences = 6, kMostGenes = 2000;   // that are drawn, and genes on each of them
+constexpr size_t kMostParts = 100'000;                    // coding parts of all genes that are drawn
 constexpr size_t kMostRows = 500, kWindows = 900;         // of a table of numbers; points of a line
 constexpr double kWidth = 980, kHeight = 300, kExon = 5;  // pixels
 constexpr size_t kName = 40;                              // letters
@@ -114,10 +115,10 @@ Figure genes_figure(const std::string& name, const std::string& item, const Draw
   out.row = item;
   out.all_rows = on.all;
   out.first = "first";
-  out.what =
-      "Score of " + plural(on.genes.size(), item) + " of " + cut_text(on.name, kName) +
-      ", which is the mean probability of the coding bases, by position" +
-      (on.all > on.genes.size() ? "; " + count_text(on.all - on.genes.size()) + " more are not drawn." : ".");
+  const size_t more = on.all - on.genes.size();
+  out.what = "Score of " + plural(on.genes.size(), item) + " of " + cut_text(on.name, kName) +
+             ", which is the mean probability of the coding bases, by position.";
+  if (more > 0) out.facts = count_text(more) + (more == 1 ? " more is not drawn." : " more are not drawn.");
   out.how = "Boxes are coding parts, lines between them introns, and arrows show the direction of reading.";
   const auto lowest = std::min_element(on.genes.begin(), on.genes.end(),
                                        [](const auto& a, const auto& b) { return a.score < b.score; });
@@ -235,6 +236,7 @@ Section annotation_section(const std::string& name, const std::string& path, con
   std::vector<DrawnSequence> drawn;
   GeneTotals totals;
   std::string sequence;
+  size_t parts = 0;
   bool runs = false;
   const std::vector<std::string> header = read_annotation(path, [&](const AnnotatedGene& one) {
     if (totals.genes == 0 || one.sequence != sequence) {
@@ -249,7 +251,9 @@ Section annotation_section(const std::string& name, const std::string& path, con
     DrawnSequence& on = drawn.back();
     if (on.name != one.sequence) return;
     ++on.all;
-    if (on.genes.size() < kMostGenes) on.genes.push_back(one);
+    if (on.genes.size() == kMostGenes || parts + one.gene.coding.size() > kMostParts) return;
+    parts += one.gene.coding.size();
+    on.genes.push_back(one);
   });
   Section out = begin_section(name, path, runs ? "runs of coding bases" : "genes", header);
   if (totals.genes == 0) {
@@ -268,11 +272,12 @@ Section annotation_section(const std::string& name, const std::string& path, con
     out.statistics.push_back({"complete", "Complete genes (%)", 100 * totals.each(complete)});
     out.statistics.push_back({"exons", "Exons of a gene", totals.each(static_cast<double>(totals.exons))});
   }
+  std::erase_if(drawn, [](const DrawnSequence& on) { return on.genes.empty(); });
   for (size_t i = 0; i < drawn.size(); ++i)
     out.parts.emplace_back(genes_figure(
         name + "_genes" + (drawn.size() > 1 ? "_" + std::to_string(i + 1) : ""), item, drawn[i]));
   out.parts.emplace_back(
-      histogram_of({name + "_scores", file_name(path), {"score", "mean probability"}, item}, scores));
+      histogram_of({name + "_scores", file_name(path), {"mean probability", ""}, item}, scores));
   out.parts.emplace_back(lowest_table(lowest, item, "score", gene_columns(), 8));
   return out;
 }

@@ -68,7 +68,7 @@ std::string gene_place(const std::string& contig, const Gene& gene) {
 // With zero, and room for the exons below the lowest score.
 Axis score_axis(const ScoreTag& tag, double least, double most) {
   Axis out = round_axis(with_unit(tag.name, tag.unit), std::min(0.0, least), std::max(0.0, most));
-  out.least -= (out.most - out.least) * kFoot / (kHeight - 120 - kFoot);
+  out.foot = kFoot;
   return out;
 }
 

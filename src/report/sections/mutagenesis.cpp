@@ -313,10 +313,16 @@ Section mutagenesis_section(const std::string& name, const std::string& path, co
       base.section.paragraphs.begin(),
       "Values are those of the score of carbon vep, ln of a ratio of probabilities: below zero, "
       "the model finds the changed sequence less likely than the reference.");
+  double values = 0, bases = 0, sum = 0;
   for (size_t p = 0; p < base.table.pieces.size(); ++p) {
     const Changes changes(base.table.pieces[p], base.table.indels);
     base.section.parts.emplace_back(effects_figure(base.piece_name(p), changes, base.genes[p]));
+    values += static_cast<double>(changes.values());
+    for (const double mean : changes.means())
+      if (std::isfinite(mean)) sum += mean, ++bases;
   }
+  base.section.statistics = {{"changes", "Changes with values", values}};
+  if (bases > 0) base.section.statistics.push_back({"mean", "Mean effect of a base (nats)", sum / bases});
   return std::move(base.section);
 }
 

@@ -58,6 +58,9 @@ void add_histogram(const ScoreFigure& about, const std::string& by, const Histog
   ScoreFigure whole = about, rows = about;
   whole.name += "_scores";
   rows.name += "_by_" + by;
+  if (section.statistics.empty())
+    section.statistics = {{"scored", "Alleles with " + about.tag.name, static_cast<double>(one[0].alleles)},
+                          {"median", "Median of " + about.tag.name, one[0].scores.quartiles[1]}};
   section.parts.emplace_back(score_histogram(whole, one[0], bins));
   if (groups.size() > 1 && groups.size() <= kMostDrawn)
     section.parts.emplace_back(score_rows(rows, by, groups, bins));
