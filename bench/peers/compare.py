@@ -6,6 +6,8 @@ import sys
 
 # Nats by which bf16 programs may differ in the log-probability of a 6-mer: that of a random model spreads over several.
 TOLERANCE = 0.25
+# The same of probabilities of bases, on average: far below what two other models differ by.
+MEAN_TOLERANCE = 0.05
 
 
 def read_runs(directory, programs):
@@ -17,9 +19,39 @@ def read_runs(directory, programs):
     return runs
 
 
+def check_probabilities(programs, runs):
+    """How far the probabilities of each program lie from those of the last one."""
+    last = runs[programs[-1]][0]["p"]
+    for program in programs[:-1]:
+        apart = [abs(p - q) for p, q in zip(runs[program][0]["p"], last, strict=True)]
+        print("probabilities of %s and %s: worst difference %.2g, mean %.2g" % (program, programs[-1], max(apart), statistics.fmean(apart)))
+        if statistics.fmean(apart) > MEAN_TOLERANCE:
+            sys.exit("the programs do not compute the same")
+
+
+def print_table(programs, runs, tests, shares):
+    """A line for each test and program; `shares` are of the limit, by both."""
+    print("%-18s %-16s %10s %22s %10s%s" % ("test", "program", "tokens/s", "lowest..highest", "carbon is", "   of limit" if shares else ""))
+    for name, value in tests:
+        first = statistics.median(map(value, runs[programs[0]]))
+        for program in programs:
+            rates = sorted(map(value, runs[program]))
+            median = statistics.median(rates)
+            times = "" if program == programs[0] else "%.2fx" % (first / median)
+            share = "%10.1f%%" % (100 * shares[name, program]) if (name, program) in shares else ""
+            print(("%-18s %-16s %10.2f %22s %10s%s" % (name, program, median, "%.2f..%.2f" % (rates[0], rates[-1]), times, share)).rstrip())
+
+
 def main():
     directory, *programs = sys.argv[1:]
     runs = read_runs(directory, programs)
+    if "annotate" in runs[programs[0]][0]:
+        check_probabilities(programs, runs)
+        windows = runs[programs[0]][0]["annotate"]
+        tests = [("window of " + w, lambda run, w=w: run["annotate"][w]) for w in windows]
+        shares = {("window of " + w, program): statistics.median(run["of_limit"][w] for run in of)
+                  for program, of in runs.items() if "of_limit" in of[0] for w in windows}
+        return print_table(programs, runs, tests, shares)
     logps = {program: of[0]["logp"] for program, of in runs.items()}
     print("log-probability of one 6-mer: " + ", ".join("%s %.3f" % item for item in logps.items()))
     if max(logps.values()) - min(logps.values()) > TOLERANCE:
@@ -27,14 +59,7 @@ def main():
 
     tests = [("prefill", lambda run: run["prefill"])]
     tests += [("decode, batch " + b, lambda run, b=b: run["decode"][b]) for b in runs[programs[0]][0]["decode"]]
-    print("%-18s %-14s %10s %22s %10s" % ("test", "program", "tokens/s", "lowest..highest", "carbon is"))
-    for name, value in tests:
-        first = statistics.median(map(value, runs[programs[0]]))
-        for program in programs:
-            rates = sorted(map(value, runs[program]))
-            median = statistics.median(rates)
-            times = "" if program == programs[0] else "%.2fx" % (first / median)
-            print("%-18s %-14s %10.2f %22s %10s" % (name, program, median, "%.2f..%.2f" % (rates[0], rates[-1]), times))
+    print_table(programs, runs, tests, {})
 
 
 if __name__ == "__main__":

@@ -110,11 +110,13 @@ namespace {
 using Read = std::function<void(int64_t begin, std::span<float> values)>;
 
 constexpr int64_t kPiece = int64_t{1} << 16;
+// Runs that lie in memory before those are united that belong together.
+constexpr size_t kMostApart = size_t{1} << 16;
 
-std::vector<Interval> raw_runs(int64_t bases, const Read& read) {
-  std::vector<Interval> runs;
+void find_raw_runs(int64_t bases, const Read& read, const std::function<void(const Interval&)>& found) {
   std::vector<float> values;
   bool coding = false;
+  int64_t first = 0;
   for (int64_t begin = 0; begin < bases; begin += kPiece) {
     values.resize(static_cast<size_t>(std::min(kPiece, bases - begin)));
     read(begin, values);
@@ -123,12 +125,12 @@ std::vector<Interval> raw_runs(int64_t bases, const Read& read) {
       coding = !coding;
       const int64_t at = begin + static_cast<int64_t>(i);
       if (coding)
-        runs.push_back({at, bases});
+        first = at;
       else
-        runs.back().end = at;
+        found({first, at});
     }
   }
-  return runs;
+  if (coding) found({first, bases});
 }
 
 /// Where an end of a run goes. Positions and probabilities are those around the run.
@@ -217,12 +219,25 @@ void unite(std::vector<Interval>& runs, int64_t gap) {
 }  // namespace
 
 std::vector<Interval> coding_runs(int64_t bases, const Read& read, const RunRules& rules) {
-  std::vector<Interval> runs = raw_runs(bases, read);
+  std::vector<Interval> runs;
+  size_t most = kMostApart;
   EndSearch search(bases, read, rules);
-  for (Interval& run : runs) run = search.moved(run);
-  std::erase_if(runs, [](const Interval& run) { return run.size() == 0; });
+  const auto is_short = [&](const Interval& run) { return run.size() < rules.min_run; };
+  // A contig may have a run every few bases before they are united and short ones are dropped. Those found so
+  // far may be united at any time, because later runs then join them as they would have joined their parts;
+  // and short ones may be dropped that no later run reaches.
+  find_raw_runs(bases, read, [&](const Interval& raw) {
+    const Interval run = search.moved(raw);
+    if (run.size() == 0) return;
+    runs.push_back(run);
+    if (runs.size() < most) return;
+    unite(runs, rules.min_gap);
+    const int64_t reached = raw.end - rules.outward - std::max<int64_t>(rules.min_gap, 1);
+    std::erase_if(runs, [&](const Interval& early) { return early.end <= reached && is_short(early); });
+    most = std::max(kMostApart, 2 * runs.size());
+  });
   unite(runs, rules.min_gap);
-  std::erase_if(runs, [&](const Interval& run) { return run.size() < rules.min_run; });
+  std::erase_if(runs, is_short);
   return runs;
 }
 

@@ -167,6 +167,7 @@ class Annotator {
     if (item.contig != contig_) begin(item.contig);
     const Interval& place = item.window.place;
     if (place.size() > 0) {
+      means_->skip(place.begin);  // of regions, the first window may lie far inside the contig
       means_->add(place, token_, logits_of(item));
       means_->finish(std::min(item.window.final_end, place.end));
     }

@@ -15,7 +15,7 @@ import numpy as np  # noqa: E402
 from annotate_support import fasta, write_track  # noqa: E402
 from annotator_reference import AnnotatorModel  # noqa: E402
 from harness import (CARBON, ENV, Skip, carbon, case, decompress, expect, expect_close, expect_equal, expect_failure, fresh, main, model,  # noqa: E402
-                     ok, read, reverse_complement, tool, write)
+                     ok, peak_memory, read, reverse_complement, tool, write)
 
 WINDOW, OVERLAP = 360, 90
 SIZES = dict(preset="generanno", vocab=4128, dna_start=-1, hidden=64, heads=4, kv_heads=2, head_dim=16, max_positions=128, dtype="f32")
@@ -120,6 +120,15 @@ def regions_have_the_values_of_the_whole_run():
         chosen = [line for name, begin, end in wanted for line in whole
                   if line.split("\t")[0] == name and begin <= int(line.split("\t")[1]) <= end]
         expect_equal(lines_of(annotate("-O", "tsv", *args, path).out), chosen, "lines of %r" % args)
+
+
+@case
+def memory_does_not_grow_with_the_place_of_a_region():
+    n = 3000000
+    path = fasta([("n", "N" * (n - 600) + bases_of(600, 8))])
+    last, first = (peak_memory("annotate", "-q", "-m", annotator(), "-O", "tsv", "-r", "n:%d-%d" % (end - 99, end), path)
+                   for end in (n, 100))
+    expect(last < first + 20000, "%d KiB at the end, %d KiB at the beginning" % (last, first))
 
 
 @case

@@ -261,6 +261,24 @@ def runs_are_those_of_the_published_clean_up():
 
 
 @case
+def many_runs_are_united_as_few_are():
+    rng = random.Random(11)
+    n = 400000
+    # So many runs of a strand that they are united in parts; the other strand has long stretches without one.
+    plus = [float(np.float32(rng.random())) for _ in range(n)]
+    minus = [p if i // 5000 % 2 else 0.25 for i, p in enumerate(plus[::-1])]
+    for gap, least, few in ((1, 1, False), (1, 5, True), (9, 4, True)):
+        rules = dict(DEFAULTS, outward=2, min_cds=least, min_gap=gap)
+        text = annotate([("c", "A" * n)], {"c": plus}, {"c": minus}, "--genes", "runs", "--stair-outward-shift", 2, "--min-cds-length", least,
+                        "--min-gap-length", gap).text
+        found = features(text)
+        for strand, values in (("+", plus), ("-", minus)):
+            wanted = coding_runs(values, **rules)
+            expect_equal([(f["begin"], f["end"] - 1) for f in found if f["strand"] == strand], wanted, "runs of " + strand)
+            expect(0 < len(wanted) < 20000 if few else len(wanted) > 20000, "%d runs" % len(wanted))
+
+
+@case
 def a_run_is_a_line():
     text = annotate([("a", "A" * 20)], {"a": [0.25] * 5 + [0.75] * 10 + [0.25] * 5}, {"a": [0.0] * 20}, "--genes", "runs",
                     "--preset", "prokaryote").text
