@@ -114,7 +114,7 @@ def output_comes_as_it_is_made():
 def progress_in_bases():
     """A line a minute in a log file is not for a test to wait for; a terminal is redrawn at once."""
     out = os.path.join(fresh(), "out.fa")
-    args = ["generate", "-v", "1", "-m", model(), "-l", 20000, "-n", 4, "-o", out, fasta(PROMPTS[:1])]
+    args = ["generate", "-m", model(), "-l", 20000, "-n", 4, "-o", out, fasta(PROMPTS[:1])]
     terminal, other = os.openpty()
     with subprocess.Popen([CARBON, *map(str, args)], env=ENV, stderr=other) as process:
         os.close(other)
