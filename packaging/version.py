@@ -11,6 +11,7 @@ import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 COPIES = {
+    "CITATION.cff": r"(?<=\nversion: ).*",
     "packaging/conda/meta.yaml": r'(?<=set version = ")[^"]*',
     "packaging/Dockerfile": r'(?<=image\.version=")[^"]*',
     "packaging/carbon.def": r"(?<=image\.version )\S+",

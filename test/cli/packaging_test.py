@@ -1,6 +1,6 @@
 """packaging/: versions, dependencies and licences in the recipes are those of the program that was built; the conda recipe
 renders; the scripts refuse what they cannot use."""
-# Left out while unchanged: build packaging VERSION docs/install.md
+# Left out while unchanged: build packaging VERSION CITATION.cff docs/install.md
 
 import glob
 import os
@@ -41,8 +41,8 @@ def one_version():
 def another_version():
     """version.py finds every copy of an older version, and writes all but the changelogs."""
     d = fresh()
-    for pattern in ("VERSION", "NEWS.md", "packaging/Dockerfile", "packaging/carbon.def", "packaging/version.py", "packaging/*/meta.yaml",
-                    "packaging/*/changelog", "workflows/nextflow/modules/carbon/*/main.nf", "workflows/nextflow/modules/carbon/*/environment.yml",
+    for pattern in ("VERSION", "NEWS.md", "CITATION.cff", "packaging/Dockerfile", "packaging/carbon.def", "packaging/version.py",
+                    "packaging/*/meta.yaml", "packaging/*/changelog", "workflows/nextflow/modules/carbon/*/main.nf", "workflows/nextflow/modules/carbon/*/environment.yml",
                     "workflows/snakemake/wrappers/carbon/*/environment.yaml"):
         for path in glob.glob(pattern, root_dir=SOURCE):
             os.makedirs(os.path.dirname(os.path.join(d, path)), exist_ok=True)
@@ -51,13 +51,27 @@ def another_version():
     script = os.path.join(d, "packaging", "version.py")
     said = command([script])
     modules = len(glob.glob("workflows/nextflow/modules/carbon/*/main.nf", root_dir=d))
-    expect(said.rc == 1 and len(said.lines()) == 6 + 2 * modules, "copies of another version", said)
+    expect(said.rc == 1 and len(said.lines()) == 7 + 2 * modules, "copies of another version", said)
     expect(all("has %s, not 9.8.7" % VERSION in line for line in said.lines() if "NEWS" not in line), "the lines", said)
     said = command([script, "--write"])
     expect_equal((said.rc, [line.split()[0] for line in said.lines()]), (1, ["packaging/debian/changelog", "NEWS.md"]), "not written")
     expect(command([script]).out == said.out, "written in vain", said)
     left = [path for path in glob.glob(d + "/**", recursive=True) if os.path.isfile(path) and VERSION in read(path).decode()]
     expect_equal(sorted(os.path.basename(path) for path in left), ["NEWS.md", "changelog"], "files with the older version")
+
+
+@case
+def citation():
+    """CITATION.cff has what the format demands, and the date of the Debian packages, which is that of the release."""
+    try:
+        import yaml
+    except ImportError:
+        raise Skip("no python3-yaml") from None
+    cited = yaml.safe_load(text("CITATION.cff"))
+    expect({"cff-version", "message", "title", "authors"} <= set(cited) and cited["authors"], "fields are %r" % sorted(cited))
+    expect_equal((cited["cff-version"], cited["type"], cited["license"]), ("1.2.0", "software", "Apache-2.0"), "the format and the licence")
+    dated = re.search(r"^ -- .*>  \w+, (\d+ \w+ \d+) ", text("packaging/debian/changelog"), re.M).group(1)
+    expect_equal(cited["date-released"].strftime("%d %b %Y"), dated, "date-released")
 
 
 def recipe(cuda_compiler_version, machine="x86_64"):
