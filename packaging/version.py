@@ -15,6 +15,7 @@ COPIES = {
     "packaging/conda/meta.yaml": r'(?<=set version = ")[^"]*',
     "packaging/Dockerfile": r'(?<=image\.version=")[^"]*',
     "packaging/carbon.def": r"(?<=image\.version )\S+",
+    "workflows/galaxy/macros.xml": r'(?<=name="@TOOL_VERSION@">)[^<]*',
     "workflows/nextflow/modules/carbon/*/main.nf": r"(?<=/carbon:)[^']*",
     "workflows/nextflow/modules/carbon/*/environment.yml": r"(?<=bioconda::carbon=).*",
     "workflows/snakemake/wrappers/carbon/*/environment.yaml": r"(?<=- carbon =).*",

@@ -42,7 +42,8 @@ def another_version():
     """version.py finds every copy of an older version, and writes all but the changelogs."""
     d = fresh()
     for pattern in ("VERSION", "NEWS.md", "CITATION.cff", "packaging/Dockerfile", "packaging/carbon.def", "packaging/version.py",
-                    "packaging/*/meta.yaml", "packaging/*/changelog", "workflows/nextflow/modules/carbon/*/main.nf", "workflows/nextflow/modules/carbon/*/environment.yml",
+                    "packaging/*/meta.yaml", "packaging/*/changelog", "workflows/galaxy/macros.xml",
+                    "workflows/nextflow/modules/carbon/*/main.nf", "workflows/nextflow/modules/carbon/*/environment.yml",
                     "workflows/snakemake/wrappers/carbon/*/environment.yaml"):
         for path in glob.glob(pattern, root_dir=SOURCE):
             os.makedirs(os.path.dirname(os.path.join(d, path)), exist_ok=True)
@@ -51,7 +52,7 @@ def another_version():
     script = os.path.join(d, "packaging", "version.py")
     said = command([script])
     modules = len(glob.glob("workflows/nextflow/modules/carbon/*/main.nf", root_dir=d))
-    expect(said.rc == 1 and len(said.lines()) == 7 + 2 * modules, "copies of another version", said)
+    expect(said.rc == 1 and len(said.lines()) == 8 + 2 * modules, "copies of another version", said)
     expect(all("has %s, not 9.8.7" % VERSION in line for line in said.lines() if "NEWS" not in line), "the lines", said)
     said = command([script, "--write"])
     expect_equal((said.rc, [line.split()[0] for line in said.lines()]), (1, ["packaging/debian/changelog", "NEWS.md"]), "not written")
