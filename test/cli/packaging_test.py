@@ -308,6 +308,47 @@ def licences_of_what_is_no_program():
 
 
 @case
+def licences_of_an_archive():
+    """The list of an archive has what its share/libraries has, and the words of licences that SPDX does not know."""
+    d = fresh()
+    share = os.path.join(d, "carbon-9.8.7-linux-x86_64", "share")
+    os.makedirs(os.path.join(share, "licenses"))
+    write(share, "libraries", "zig (libc++)\t0.1\tMIT AND Apache-2.0 WITH LLVM-exception\nxz-utils\t5.4\tLicenseRef-public-domain\n")
+    write(share, "licenses/xz-utils", "Nobody owns this.\n")
+    tool("tar", "-C", d, "--mtime=@1700000000", "-czf", os.path.join(d, "a.tar.gz"), "carbon-9.8.7-linux-x86_64")
+    result = bill_of_materials("--archive", os.path.join(d, "a.tar.gz"))
+    expect(result.rc == 0, "sbom.py fails", result)
+    for line in ("Created: 2023-11-14T22:13:20Z", "DocumentName: carbon-9.8.7", "SPDXID: SPDXRef-zig--libc---", "PackageVersion: 0.1",
+                 "PackageLicenseDeclared: MIT AND Apache-2.0 WITH LLVM-exception", "Relationship: SPDXRef-carbon STATIC_LINK SPDXRef-xz-utils",
+                 "LicenseID: LicenseRef-public-domain", "ExtractedText: <text>Nobody owns this.</text>"):
+        expect(line in result.lines(), "no line " + line, result)
+    for path, says in ((write(d, "text", "x"), "is not an archive"), ("absent", "No such file")):
+        refused = bill_of_materials("--archive", path)
+        expect(refused.rc == 1 and says in refused.err and refused.out == b"", "a list of " + path, refused)
+
+
+@case
+def release_of_cheap_parts():
+    """release.sh makes the source archive, the recipe with its sum, and the sums; it says what is not there; check-release.sh reads them."""
+    if shutil.which("git") is None or command(["git", "-C", SOURCE, "rev-parse", "HEAD"]).rc != 0:
+        raise Skip("no git repository here")
+    d = fresh()
+    script, out = os.path.join(SOURCE, "packaging", "release.sh"), os.path.join(d, "release")
+    options = ["-o", out, "--work", os.path.join(d, "work")]
+    early = command([script, *options, "conda"])
+    expect(early.rc == 1 and "begin with the part source" in early.err, "a recipe without the archive", early)
+    made = command([script, *options, "source", "conda", "sbom", "sums"])
+    expect(made.rc == 0 and "left out  image: it was not asked for" in made.text, "release.sh fails", made)
+    archive = "carbon-%s.tar.gz" % VERSION
+    names = [line.split("  ")[1] for line in text(out, "SHA256SUMS").splitlines()]
+    expect_equal(names, ["NEWS-%s.md" % VERSION, archive, "conda/build.sh", "conda/conda_build_config.yaml", "conda/meta.yaml"], "files")
+    digest = tool("sha256sum", os.path.join(out, archive)).text.split(" ")[0]
+    expect("\n  sha256: %s\n" % digest in text(out, "conda", "meta.yaml"), "the sum in the recipe")
+    expect("path: ../.." not in text(out, "conda", "meta.yaml"), "the recipe builds a checkout")
+    expect(text(out, "NEWS-%s.md" % VERSION).startswith("## "), "release notes")
+
+
+@case
 def smoke_test_finds_faults():
     """The test that packages run when they are built fails where the program does not compute, and passes where it does."""
     script = os.path.join(SOURCE, "packaging", "smoke.sh")
@@ -332,7 +373,8 @@ def scripts_refuse_what_they_cannot_use():
     for script, arguments, says in (
             ("build-deb.sh", ["-o", d], "is not an earlier build"), ("build-deb.sh", ["-o"], "needs a folder"),
             ("build-image.sh", [], "OCI image"), ("build-image.sh", ["absent.deb"], "OCI image"),
-            ("check-reproducible.sh", ["--against", d], "need --deb"), ("check-reproducible.sh", ["x"], "compares the bytes")):
+            ("check-reproducible.sh", ["--against", d], "need --deb"), ("check-reproducible.sh", ["x"], "compares the bytes"),
+            ("release.sh", ["-o", d], "is not an earlier release"), ("release.sh", ["x"], "there is no part x")):
         result = command([os.path.join(SOURCE, "packaging", script), *arguments], cwd=d)
         if "is not installed" in result.err:
             continue
