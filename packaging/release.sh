@@ -7,7 +7,7 @@
 #   deb        the Debian packages of this machine's release of Debian (build-deb.sh), in debian-NUMBER/
 #   other-deb  those of the other one of Debian 12 and 13, built in a temporary system; as root
 #   image      the image for containers (build-image.sh), of the packages of Debian 12; as root
-#   conda      the recipe with the sum of the source archive, in conda/
+#   conda      the recipe with the sum of the source archive, and both variants of it rendered, in conda/
 #   sbom       the lists of libraries of the archives and of the packages, in SPDX
 #   sums       SHA256SUMS, and the list of what there is and of what was left out, and why
 #
@@ -64,7 +64,7 @@ make_source() {
   [[ $(git -C "$top" tag --points-at HEAD) == *"$version"* ]] || echo "release.sh: the last commit has no tag $version: this is a rehearsal" >&2
   "$top/packaging/version.py" || fail "correct the versions first"
   make -s -C "$top" dist DIST="$source"
-  awk -v heading="^## (Since )?${version//./[.]}" '/^## / { on = $0 ~ heading } on' "$top/NEWS.md" > "$out/NEWS-$version.md"
+  awk -v heading="^## (Since )?${version//./[.]}( |\$)" '/^## / { on = $0 ~ heading } on' "$top/NEWS.md" > "$out/NEWS-$version.md"
   ! grep -q '^## Since' "$out/NEWS-$version.md" || echo "release.sh: the heading of NEWS.md still begins with Since" >&2
 }
 # portable MACHINE: archive and wheel.
@@ -128,6 +128,11 @@ make_conda() {
   sed -e '/^# A checkout\. For a release/d' -e "s|^  path: \.\./\.\.\$|  url: ${CARBON_URL:-https://example.org}/carbon-{{ version }}.tar.gz|" \
     -e "/^  url: /a\\  sha256: $(sha256sum < "$source" | cut -d ' ' -f 1)" "$top/packaging/conda/meta.yaml" > "$out/conda/meta.yaml"
   grep -q '^  sha256: ' "$out/conda/meta.yaml" || fail "packaging/conda/meta.yaml has no line for its source"
+  if python3 -c 'import jinja2, yaml' 2> /dev/null; then
+    python3 "$top/packaging/conda/render.py" "$out/conda"
+  else
+    leave_out "the recipe is there, but not rendered: Python's jinja2 or yaml is missing"
+  fi
   [[ ${CARBON_URL-} ]] || leave_out "the recipe is there, but its url is a placeholder: CARBON_URL does not say where the archive will lie"
 }
 make_sbom() {
