@@ -63,7 +63,7 @@ lint_sbom() {
 }
 lint_conda() {
   [[ -x $top/carbon ]] || cannot "there is no $top/carbon: build it with make"
-  environment py-rattler py-rattler-build jinja2 PyYAML
+  environment py-rattler==0.28.0 py-rattler-build==0.73.0 jinja2 PyYAML
   rm -rf "$out/staged"
   make -s -C "$top" install DESTDIR="$out/staged" prefix=/opt
   python3 "$top/packaging/conda/check.py" "$out/staged/opt"

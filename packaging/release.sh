@@ -11,8 +11,9 @@
 #   sbom       the lists of libraries of the archives and of the packages, in SPDX
 #   sums       SHA256SUMS, and the list of what there is and of what was left out, and why
 #
-# Without a PART it makes all of them, in this order, each of what the earlier ones have left in DIR (default: release). What cannot be made here
-# is left out, and said at the end. --work has the folder of the builds (default: build-release), where what was built is used again.
+# Without a PART it makes all of them, in this order, each of what the earlier ones have left in DIR (default: release). What cannot be made
+# here is left out, and said at the end. --work has the folder of the builds (default: build-release), where what was built is used again.
+# A source archive of another commit takes the place of everything that is in DIR.
 # --cuda is build-portable.sh's, and CUDA_ARCH in the environment has the kinds of GPU (default: 75 80 90a 90, and PTX of the last).
 # CARBON_URL is the folder where the source archive will lie, for the recipe. What it needs: ./install-deps.sh --packaging.
 set -euo pipefail
@@ -51,7 +52,12 @@ leave_out() { echo "$1" > "$out/.release/$part"; }
 need() {
   local tool
   for tool in "$@"; do
-    command -v "$tool" > /dev/null || { leave_out "$tool is not installed (./install-deps.sh --packaging)"; return 1; }
+    command -v "$tool" > /dev/null && continue
+    case $tool in
+      qemu-*) leave_out "$tool is not installed (Debian's qemu-user)" ;;
+      *) leave_out "$tool is not installed (./install-deps.sh --packaging)" ;;
+    esac
+    return 1
   done
 }
 need_root() { ((EUID == 0)) || { leave_out "only root can make it"; return 1; }; }
@@ -63,7 +69,13 @@ replace() { rm -rf "$1"; mkdir -p "$1"; cp "${@:2}" "$1"; }
 make_source() {
   [[ $(git -C "$top" tag --points-at HEAD) == *"$version"* ]] || echo "release.sh: the last commit has no tag $version: this is a rehearsal" >&2
   "$top/packaging/version.py" || fail "correct the versions first"
-  make -s -C "$top" dist DIST="$source"
+  make -s -C "$top" dist DIST="$work/source.tar.gz"
+  # What was made of other sources must not lie beside these.
+  if ! cmp -s "$work/source.tar.gz" "$source"; then
+    find "$out" -mindepth 1 -maxdepth 1 ! -name .release -exec rm -r {} +
+    rm -f "$out"/.release/*
+  fi
+  mv "$work/source.tar.gz" "$source"
   awk -v heading="^## (Since )?${version//./[.]}( |\$)" '/^## / { on = $0 ~ heading } on' "$top/NEWS.md" > "$out/NEWS-$version.md"
   ! grep -q '^## Since' "$out/NEWS-$version.md" || echo "release.sh: the heading of NEWS.md still begins with Since" >&2
 }

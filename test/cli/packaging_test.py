@@ -346,6 +346,13 @@ def release_of_cheap_parts():
     expect("\n  sha256: %s\n" % digest in text(out, "conda", "meta.yaml"), "the sum in the recipe")
     expect("path: ../.." not in text(out, "conda", "meta.yaml"), "the recipe builds a checkout")
     expect(text(out, "NEWS-%s.md" % VERSION).startswith("## "), "release notes")
+    # Files of other sources go; those of the same sources stay.
+    for content, left in ((read(os.path.join(out, archive)), True), (b"other", False)):
+        write(out, "carbon_dna.whl", "x")
+        with open(os.path.join(out, archive), "wb") as file:
+            file.write(content)
+        expect(command([script, *options, "source"]).rc == 0, "release.sh fails the second time")
+        expect_equal(os.path.exists(os.path.join(out, "carbon_dna.whl")), left, "a wheel of an earlier run")
 
 
 @case
