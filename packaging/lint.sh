@@ -15,7 +15,7 @@
 set -euo pipefail
 
 fail() { echo "lint.sh: $*" >&2; exit 1; }
-usage() { sed -n '2,14s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,13s/^# \{0,1\}//p' "$0"; }
 
 top=$(cd "$(dirname "$0")/.." && pwd)
 all=(wheel sbom conda nextflow galaxy citation)
