@@ -22,7 +22,7 @@ COPIES = {
 }
 CHANGELOGS = {
     "packaging/debian/changelog": r"(?<=\Acarbon \().*?(?=-\d+\))",
-    "NEWS.md": r"(?<=\A# News\n\n## )(?:Since )?.*",  # "Since" until a release
+    "NEWS.md": r"(?<=\A# News\n\n## )(?:Since )?[\d.]+",  # "Since" until a release, a date after it
 }
 
 
