@@ -26,6 +26,7 @@
 #   make check-threads        unit tests of the host's threads under ThreadSanitizer
 #   make check-all            lint, check with nothing left out, check-isa, check-sanitized, check-threads, and fuzz for longer; takes hours
 #   make dist                 carbon-VERSION.tar.gz of the last commit, or DIST=FILE
+#   make release              release/, all the files of a release; takes long (packaging/RELEASING.md)
 #   make clean                removes what make has built
 #   make distclean            removes also what ./configure and make dist have written
 #

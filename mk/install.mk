@@ -33,4 +33,8 @@ dist:
 	@test -e .git || { echo "make dist: no git repository here; the archive is made from the files of a commit" >&2; exit 1; }
 	@git diff --quiet HEAD -- || echo "make dist: uncommitted changes are not in $(DIST)" >&2
 	git -c tar.umask=0022 archive --prefix=carbon-$(VERSION)/ -o $(DIST) HEAD
-.PHONY: install uninstall dist
+
+# packaging/release.sh makes them; PARTS="source deb" makes some of them.
+release:
+	packaging/release.sh $(PARTS)
+.PHONY: install uninstall dist release

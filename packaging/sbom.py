@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""sbom.py PROGRAM: a list of what carbon is made of, with versions and licences, as SPDX 2.3 in its form of lines "Name: value".
+"""sbom.py PROGRAM | --archive FILE: a list of what carbon is made of, with versions and licences, as SPDX 2.3 in its form of lines
+"Name: value".
 
 People read it, and tools do (it is a "software bill of materials", SBOM). Versions are those of the Debian packages of this
 machine, so run it where PROGRAM was built; the Debian package and the image hold the list of their own build. It contains the
 libraries that PROGRAM is linked with, and the headers that were compiled into it. The libraries' own libraries are left to the
 package manager. The time is SOURCE_DATE_EPOCH if that is set, so that a build can be repeated to the byte.
+
+FILE is an archive of build-portable.sh, which says itself what is linked in; this can be asked on any machine, and the time is that of
+the archive.
 """
 
 import hashlib
@@ -12,6 +16,7 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import time
 import typing
 
@@ -124,33 +129,63 @@ def entry(part):
     return identity, lines
 
 
-def document(program):
+def version():
     with open(os.path.join(TOP, "VERSION"), encoding="ascii") as file:
-        version = file.read().strip()
-    parts = [({"name": "carbon", "version": version, "licence": "Apache-2.0"}, "DESCRIBES")]
-    parts += [(described(name), "DYNAMIC_LINK") for name in libraries(program)]
-    parts += [(described(name), "STATIC_LINK") for name in headers()]
+        return file.read().strip()
+
+
+def document(number, parts, created, texts=()):
+    """`parts` are (what entry() takes, its relation to carbon); `texts` are the licences that SPDX does not know, by their names."""
     body, relations = [], []
-    for part, relation in parts:
+    for part, relation in [({"name": "carbon", "version": number, "licence": "Apache-2.0"}, "DESCRIBES"), *parts]:
         identity, lines = entry(part)
         body += [""] + lines
         source = "SPDXRef-DOCUMENT" if relation == "DESCRIBES" else "SPDXRef-carbon"
         relations.append("Relationship: %s %s %s" % (source, relation, identity))
     body += [""] + relations
-    created = time.gmtime(int(os.environ.get("SOURCE_DATE_EPOCH", time.time())))
+    for name, text in texts:
+        body += ["", "LicenseID: " + name, "ExtractedText: <text>%s</text>" % text.strip(), "LicenseName: NOASSERTION"]
     digest = hashlib.sha256("\n".join(body).encode()).hexdigest()[:32]
-    head = ["SPDXVersion: SPDX-2.3", "DataLicense: CC0-1.0", "SPDXID: SPDXRef-DOCUMENT", "DocumentName: carbon-" + version,
-            "DocumentNamespace: https://spdx.org/spdxdocs/carbon-%s-%s" % (version, digest),
-            "Creator: Tool: carbon-packaging-sbom.py-" + version, "Created: " + time.strftime("%Y-%m-%dT%H:%M:%SZ", created)]
+    head = ["SPDXVersion: SPDX-2.3", "DataLicense: CC0-1.0", "SPDXID: SPDXRef-DOCUMENT", "DocumentName: carbon-" + number,
+            "DocumentNamespace: https://spdx.org/spdxdocs/carbon-%s-%s" % (number, digest),
+            "Creator: Tool: carbon-packaging-sbom.py-" + version(),
+            "Created: " + time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(os.environ.get("SOURCE_DATE_EPOCH", created))))]
     return "\n".join(head + body) + "\n"
 
 
+def of_program(program):
+    parts = [(described(name), "DYNAMIC_LINK") for name in libraries(program)]
+    parts += [(described(name), "STATIC_LINK") for name in headers()]
+    return document(version(), parts, time.time())
+
+
+def of_archive(path):
+    try:
+        with tarfile.open(path) as archive:
+            top = archive.next().name.split("/")[0]
+            listed = archive.getmember(top + "/share/libraries")
+            lines = archive.extractfile(listed).read().decode().splitlines()
+            parts = [dict(zip(("name", "version", "licence"), line.split("\t"))) for line in lines]
+            texts = {}
+            for part in parts:
+                for name in re.findall(r"LicenseRef-[\w.-]+", part["licence"]):
+                    text = archive.extractfile("%s/share/licenses/%s" % (top, part["name"].split(" ")[0])).read()
+                    texts[name] = text.decode("utf-8", "replace")
+    except (KeyError, tarfile.TarError) as error:
+        raise Problem("%s is not an archive of build-portable.sh: %s" % (path, error))
+    number = re.fullmatch(r"carbon-([\d.]+)-linux-\w+", top)
+    if number is None:
+        raise Problem("%s is not an archive of build-portable.sh: its folder is %s" % (path, top))
+    return document(number.group(1), [(part, "STATIC_LINK") for part in parts], listed.mtime, sorted(texts.items()))
+
+
 def main():
-    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+    archive = sys.argv[1:2] == ["--archive"]
+    if len(sys.argv) != 2 + archive or sys.argv[-1].startswith("-"):
         sys.exit(__doc__)
     try:
-        sys.stdout.write(document(sys.argv[1]))
-    except Problem as problem:
+        sys.stdout.write((of_archive if archive else of_program)(sys.argv[-1]))
+    except (Problem, OSError) as problem:
         sys.exit("sbom.py: %s" % problem)
 
 

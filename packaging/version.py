@@ -11,16 +11,18 @@ import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 COPIES = {
+    "CITATION.cff": r"(?<=\nversion: ).*",
     "packaging/conda/meta.yaml": r'(?<=set version = ")[^"]*',
     "packaging/Dockerfile": r'(?<=image\.version=")[^"]*',
     "packaging/carbon.def": r"(?<=image\.version )\S+",
+    "workflows/galaxy/macros.xml": r'(?<=name="@TOOL_VERSION@">)[^<]*',
     "workflows/nextflow/modules/carbon/*/main.nf": r"(?<=/carbon:)[^']*",
     "workflows/nextflow/modules/carbon/*/environment.yml": r"(?<=bioconda::carbon=).*",
     "workflows/snakemake/wrappers/carbon/*/environment.yaml": r"(?<=- carbon =).*",
 }
 CHANGELOGS = {
     "packaging/debian/changelog": r"(?<=\Acarbon \().*?(?=-\d+\))",
-    "NEWS.md": r"(?<=\A# News\n\n## )(?:Since )?.*",  # "Since" until a release
+    "NEWS.md": r"(?<=\A# News\n\n## )(?:Since )?[\d.]+",  # "Since" until a release, a date after it
 }
 
 

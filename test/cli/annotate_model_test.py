@@ -12,17 +12,12 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "reference"))
 import numpy as np  # noqa: E402
 
-from annotate_support import fasta, write_track  # noqa: E402
+from annotate_support import annotator, fasta, write_track  # noqa: E402
 from annotator_reference import AnnotatorModel  # noqa: E402
 from harness import (CARBON, ENV, Skip, carbon, case, decompress, expect, expect_close, expect_equal, expect_failure, fresh, main, model,  # noqa: E402
                      ok, peak_memory, read, reverse_complement, tool, write)
 
 WINDOW, OVERLAP = 360, 90
-SIZES = dict(preset="generanno", vocab=4128, dna_start=-1, hidden=64, heads=4, kv_heads=2, head_dim=16, max_positions=128, dtype="f32")
-
-
-def annotator(**changes):
-    return model(**dict(SIZES, **changes))
 
 
 def bases_of(n, seed):

@@ -4,7 +4,10 @@ import math
 import os
 from urllib.parse import unquote
 
-from harness import Skip, fresh, ok, to_fasta, write
+from harness import Skip, fresh, model, ok, to_fasta, write
+
+# A small model that annotates.
+ANNOTATOR = dict(preset="generanno", vocab=4128, dna_start=-1, hidden=64, heads=4, kv_heads=2, head_dim=16, max_positions=128, dtype="f32")
 
 
 def sigmoid(logit):
@@ -46,6 +49,10 @@ def tracks(contigs, plus, minus, style="fixed"):
     for strand, values in (("plus", plus), ("minus", minus)):
         write_track("%s.%s.bw" % (prefix, strand), lengths, values, style)
     return prefix
+
+
+def annotator(**changes):
+    return model(**dict(ANNOTATOR, **changes))
 
 
 def fasta(contigs, name="in.fa"):

@@ -43,7 +43,7 @@ def blocks(path):
 
 def documents():
     docs = os.path.join(SOURCE, "docs")
-    return ["README.md", "HACKING.md", "workflows/README.md", "packaging/README.md"] + \
+    return ["README.md", "HACKING.md", "CONTRIBUTING.md", "workflows/README.md", "packaging/README.md", "packaging/RELEASING.md"] + \
         ["docs/" + name for name in sorted(os.listdir(docs)) if name.endswith(".md")]
 
 

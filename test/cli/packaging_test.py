@@ -1,6 +1,6 @@
 """packaging/: versions, dependencies and licences in the recipes are those of the program that was built; the conda recipe
 renders; the scripts refuse what they cannot use."""
-# Left out while unchanged: build packaging VERSION docs/install.md
+# Left out while unchanged: build packaging VERSION CITATION.cff docs/install.md
 
 import glob
 import os
@@ -41,8 +41,9 @@ def one_version():
 def another_version():
     """version.py finds every copy of an older version, and writes all but the changelogs."""
     d = fresh()
-    for pattern in ("VERSION", "NEWS.md", "packaging/Dockerfile", "packaging/carbon.def", "packaging/version.py", "packaging/*/meta.yaml",
-                    "packaging/*/changelog", "workflows/nextflow/modules/carbon/*/main.nf", "workflows/nextflow/modules/carbon/*/environment.yml",
+    for pattern in ("VERSION", "NEWS.md", "CITATION.cff", "packaging/Dockerfile", "packaging/carbon.def", "packaging/version.py",
+                    "packaging/*/meta.yaml", "packaging/*/changelog", "workflows/galaxy/macros.xml",
+                    "workflows/nextflow/modules/carbon/*/main.nf", "workflows/nextflow/modules/carbon/*/environment.yml",
                     "workflows/snakemake/wrappers/carbon/*/environment.yaml"):
         for path in glob.glob(pattern, root_dir=SOURCE):
             os.makedirs(os.path.dirname(os.path.join(d, path)), exist_ok=True)
@@ -51,13 +52,27 @@ def another_version():
     script = os.path.join(d, "packaging", "version.py")
     said = command([script])
     modules = len(glob.glob("workflows/nextflow/modules/carbon/*/main.nf", root_dir=d))
-    expect(said.rc == 1 and len(said.lines()) == 6 + 2 * modules, "copies of another version", said)
+    expect(said.rc == 1 and len(said.lines()) == 8 + 2 * modules, "copies of another version", said)
     expect(all("has %s, not 9.8.7" % VERSION in line for line in said.lines() if "NEWS" not in line), "the lines", said)
     said = command([script, "--write"])
     expect_equal((said.rc, [line.split()[0] for line in said.lines()]), (1, ["packaging/debian/changelog", "NEWS.md"]), "not written")
     expect(command([script]).out == said.out, "written in vain", said)
     left = [path for path in glob.glob(d + "/**", recursive=True) if os.path.isfile(path) and VERSION in read(path).decode()]
     expect_equal(sorted(os.path.basename(path) for path in left), ["NEWS.md", "changelog"], "files with the older version")
+
+
+@case
+def citation():
+    """CITATION.cff has what the format demands, and the date of the Debian packages, which is that of the release."""
+    try:
+        import yaml
+    except ImportError:
+        raise Skip("no python3-yaml") from None
+    cited = yaml.safe_load(text("CITATION.cff"))
+    expect({"cff-version", "message", "title", "authors"} <= set(cited) and cited["authors"], "fields are %r" % sorted(cited))
+    expect_equal((cited["cff-version"], cited["type"], cited["license"]), ("1.2.0", "software", "Apache-2.0"), "the format and the licence")
+    dated = re.search(r"^ -- .*>  \w+, (\d+ \w+ \d+) ", text("packaging/debian/changelog"), re.M).group(1)
+    expect_equal(cited["date-released"].strftime("%d %b %Y"), dated, "date-released")
 
 
 def recipe(cuda_compiler_version, machine="x86_64"):
@@ -293,6 +308,68 @@ def licences_of_what_is_no_program():
 
 
 @case
+def licences_of_an_archive():
+    """The list of an archive has what its share/libraries has, and the words of licences that SPDX does not know."""
+    d = fresh()
+    share = os.path.join(d, "carbon-9.8.7-linux-x86_64", "share")
+    os.makedirs(os.path.join(share, "licenses"))
+    write(share, "libraries", "zig (libc++)\t0.1\tMIT AND Apache-2.0 WITH LLVM-exception\nxz-utils\t5.4\tLicenseRef-public-domain\n")
+    write(share, "licenses/xz-utils", "Nobody owns this.\n")
+    tool("tar", "-C", d, "--mtime=@1700000000", "-czf", os.path.join(d, "a.tar.gz"), "carbon-9.8.7-linux-x86_64")
+    result = bill_of_materials("--archive", os.path.join(d, "a.tar.gz"))
+    expect(result.rc == 0, "sbom.py fails", result)
+    for line in ("Created: 2023-11-14T22:13:20Z", "DocumentName: carbon-9.8.7", "SPDXID: SPDXRef-zig--libc---", "PackageVersion: 0.1",
+                 "PackageLicenseDeclared: MIT AND Apache-2.0 WITH LLVM-exception", "Relationship: SPDXRef-carbon STATIC_LINK SPDXRef-xz-utils",
+                 "LicenseID: LicenseRef-public-domain", "ExtractedText: <text>Nobody owns this.</text>"):
+        expect(line in result.lines(), "no line " + line, result)
+    for path, says in ((write(d, "text", "x"), "is not an archive"), ("absent", "No such file")):
+        refused = bill_of_materials("--archive", path)
+        expect(refused.rc == 1 and says in refused.err and refused.out == b"", "a list of " + path, refused)
+
+
+@case
+def release_of_cheap_parts():
+    """release.sh makes the source archive, the recipe with its sum, and the sums; it says what is not there; check-release.sh reads them."""
+    if shutil.which("git") is None or command(["git", "-C", SOURCE, "rev-parse", "HEAD"]).rc != 0:
+        raise Skip("no git repository here")
+    d = fresh()
+    script, out = os.path.join(SOURCE, "packaging", "release.sh"), os.path.join(d, "release")
+    options = ["-o", out, "--work", os.path.join(d, "work")]
+    early = command([script, *options, "conda"])
+    expect(early.rc == 1 and "begin with the part source" in early.err, "a recipe without the archive", early)
+    made = command([script, *options, "source", "conda", "sbom", "sums"])
+    expect(made.rc == 0 and "left out  image: it was not asked for" in made.text, "release.sh fails", made)
+    archive = "carbon-%s.tar.gz" % VERSION
+    names = [line.split("  ")[1] for line in text(out, "SHA256SUMS").splitlines()]
+    expect_equal([name for name in names if "rendered" not in name], ["NEWS-%s.md" % VERSION, archive, "conda/build.sh", "conda/conda_build_config.yaml", "conda/meta.yaml"], "files")
+    digest = tool("sha256sum", os.path.join(out, archive)).text.split(" ")[0]
+    expect("\n  sha256: %s\n" % digest in text(out, "conda", "meta.yaml"), "the sum in the recipe")
+    expect("path: ../.." not in text(out, "conda", "meta.yaml"), "the recipe builds a checkout")
+    expect(text(out, "NEWS-%s.md" % VERSION).startswith("## "), "release notes")
+    # Files of other sources go; those of the same sources stay.
+    for content, left in ((read(os.path.join(out, archive)), True), (b"other", False)):
+        write(out, "carbon_dna.whl", "x")
+        with open(os.path.join(out, archive), "wb") as file:
+            file.write(content)
+        expect(command([script, *options, "source"]).rc == 0, "release.sh fails the second time")
+        expect_equal(os.path.exists(os.path.join(out, "carbon_dna.whl")), left, "a wheel of an earlier run")
+
+
+@case
+def check_of_a_release_finds_faults():
+    """Sums that are wrong, files without one, and lists of libraries that lack something. Nothing is installed."""
+    d = fresh()
+    write(d, "SHA256SUMS", "%064d  given\n" % 0)
+    for name in ("given", "more"):
+        write(d, name, "x\n")
+    write(d, "carbon-9.8.7.spdx", "SPDXVersion: SPDX-2.3\nPackageName: htslib\nPackageVersion: 1\n")
+    result = command([os.path.join(SOURCE, "packaging", "check-release.sh"), d, sys.executable])
+    expect_equal(result.rc, 1, "exit status of check-release.sh")
+    for line in ("WRONG  SHA256SUMS", "WRONG  more is not in SHA256SUMS", "WRONG  carbon-9.8.7.spdx: no version or licence of htslib"):
+        expect(line in result.lines(), "not found: " + line, result)
+
+
+@case
 def smoke_test_finds_faults():
     """The test that packages run when they are built fails where the program does not compute, and passes where it does."""
     script = os.path.join(SOURCE, "packaging", "smoke.sh")
@@ -317,7 +394,9 @@ def scripts_refuse_what_they_cannot_use():
     for script, arguments, says in (
             ("build-deb.sh", ["-o", d], "is not an earlier build"), ("build-deb.sh", ["-o"], "needs a folder"),
             ("build-image.sh", [], "OCI image"), ("build-image.sh", ["absent.deb"], "OCI image"),
-            ("check-reproducible.sh", ["--against", d], "need --deb"), ("check-reproducible.sh", ["x"], "compares the bytes")):
+            ("check-reproducible.sh", ["--against", d], "need --deb"), ("check-reproducible.sh", ["x"], "compares the bytes"),
+            ("release.sh", ["-o", d], "is not an earlier release"), ("release.sh", ["x"], "there is no part x"),
+            ("check-release.sh", [d], "has no SHA256SUMS")):
         result = command([os.path.join(SOURCE, "packaging", script), *arguments], cwd=d)
         if "is not installed" in result.err:
             continue
