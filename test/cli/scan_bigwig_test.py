@@ -107,8 +107,9 @@ def tracks_hold(fasta, genome, *args):
         expect_equal(contigs, {name: len(bases) for name, bases in genome.items()}, "contigs of the header")
         expect_equal(sorted(got), sorted(wanted), "bases with a value, %s" % (args,))
         for base, value in got.items():
-            # Of a score, six digits may be before the point.
-            tolerance = TOLERANCE if letter in LETTERS else TOLERANCE * max(1, abs(value))
+            # A score of the table has six digits, so it is within half of the last one; a probability is below 1.
+            last = 10.0 ** (math.floor(math.log10(max(abs(value), 0.1))) - 5)
+            tolerance = TOLERANCE if letter in LETTERS else last / 2 + 2e-7 * abs(value)
             expect_close(value, wanted[base][letter], tolerance, "%s at %s, %s" % (letter, base, args))
             sums[base] += value if letter in LETTERS else 0
     for base, total in sums.items():
