@@ -60,8 +60,8 @@ def a_name_chooses_the_format():
     for name, args in (("x.bw", ()), ("y", ("-O", "bigwig"))):
         result = run("scan", *args, "-o", os.path.join(d, name))
         expect(result.rc == 0, "expected rc 0", result)
-    expect_equal(sorted(os.listdir(d)), sorted("%s.%s.bw" % (p, b) for p in "xy" for b in "ACGT"), "bigWig files")
-    for base in "ACGT":
+    expect_equal(sorted(os.listdir(d)), sorted("%s.%s.bw" % (p, b) for p in "xy" for b in [*"ACGT", "lowest"]), "bigWig files")
+    for base in [*"ACGT", "lowest"]:
         expect_equal(read(os.path.join(d, "x.%s.bw" % base)), read(os.path.join(d, "y.%s.bw" % base)), "bigWig of " + base)
 
 
