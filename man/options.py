@@ -53,13 +53,17 @@ class Option:
         return text + ("" if text.endswith(".") else ".") + "\n"
 
 
+def said(*words):
+    """What the program prints, without plugins of other folders."""
+    environment = {key: value for key, value in os.environ.items() if key != "CARBON_PLUGINS"}
+    return subprocess.run([CARBON, *words], stdout=subprocess.PIPE, env=environment, check=True).stdout.decode()
+
+
 def help_of(command):
     """{name: Option} of a command or +plugin."""
     own = ["--"] if command.startswith("+") else []  # carbon-plugin(1) has the options of carbon for all plugins
-    environment = {key: value for key, value in os.environ.items() if key != "CARBON_PLUGINS"}
-    said = subprocess.run([CARBON, command, *own, "--help"], stdout=subprocess.PIPE, env=environment, check=True).stdout.decode()
     options, last = {}, None
-    for line in said.splitlines():
+    for line in said(command, *own, "--help").splitlines():
         head = OPTION.fullmatch(re.split("  +", line[2:])[0]) if line.startswith("  -") else None
         if head:
             last = options[head[2]] = Option(*head.groups())
@@ -73,11 +77,7 @@ def help_of(command):
 
 def commands():
     """{page: command or +plugin} of all pages with options."""
-    def listed(*words):
-        environment = {key: value for key, value in os.environ.items() if key != "CARBON_PLUGINS"}
-        said = subprocess.run([CARBON, *words], stdout=subprocess.PIPE, env=environment, check=True).stdout.decode()
-        return re.findall(r"^    (\+?[a-z-]+) ", said, re.M)
-    names = listed("--help") + listed("plugin", "-l")
+    names = re.findall(r"^    (\+?[a-z-]+) ", said("--help") + said("plugin", "-l"), re.M)
     return {"carbon-%s.1" % name.lstrip("+"): name for name in names}
 
 

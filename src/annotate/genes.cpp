@@ -12,9 +12,11 @@
 namespace carbon {
 namespace {
 
+// Bases that are read at a time.
+constexpr int64_t kPiece = int64_t{1} << 16;
+
 // The sum in ascending order of the contig.
 double sum_of(const Probabilities& probabilities, bool reverse, const Interval& segment) {
-  constexpr int64_t kPiece = int64_t{1} << 16;
   double sum = 0;
   std::vector<float> values;
   for (int64_t begin = segment.begin; begin < segment.end; begin += kPiece) {
@@ -109,7 +111,6 @@ namespace {
 
 using Read = std::function<void(int64_t begin, std::span<float> values)>;
 
-constexpr int64_t kPiece = int64_t{1} << 16;
 // Runs that lie in memory before those are united that belong together.
 constexpr size_t kMostApart = size_t{1} << 16;
 

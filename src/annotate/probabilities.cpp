@@ -2,14 +2,13 @@
 
 #include <fcntl.h>
 #include <unistd.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "src/base/error.hpp"
-#include "src/base/files.hpp"
 #include "src/base/numbers.hpp"
 #include "src/formats/bigwig_reader.hpp"
 

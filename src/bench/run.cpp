@@ -1,10 +1,9 @@
 #include "src/bench/run.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "kernels/cpu/cpu_machine.hpp"

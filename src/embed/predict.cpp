@@ -6,6 +6,7 @@
 #include "src/base/error.hpp"
 #include "src/base/numbers.hpp"
 #include "src/base/words.hpp"
+#include "src/embed/run.hpp"
 #include "src/engine/loaded_model.hpp"
 #include "src/engine/output_run.hpp"
 #include "tokenizer/kmer.hpp"
@@ -94,16 +95,7 @@ void run_predict(Engine& engine, const PredictOptions& options) {
   run_sequences<PredictItem>(
       engine, "predict", options, output,
       [&](const std::function<void(PredictItem)>& emit, Progress& progress) {
-        read_further_sequences(
-            "predict", options.inputs, *options.log, output.continued(),
-            [&](const SequencePlace& place) { return shown_name(place, options.inputs.has_regions()); },
-            [&](const SequencePlace&, const std::string& name, const std::string& bases,
-                const SequencesDone& done) {
-              PredictItem item = predictor.plan(name, bases);
-              item.done = done;
-              emit(std::move(item));
-            },
-            [&](const SequenceTotals& totals) { progress.set_total(totals.sequences); });
+        plan_sequences("predict", options, output.continued(), predictor, emit, progress);
       },
       [&](PredictItem& item) { output.write(row(item.name, predictor.values(item))); });
 }

@@ -212,16 +212,7 @@ void run_embed(Engine& engine, const EmbedOptions& options) {
   run_sequences<EmbedItem>(
       engine, "embed", options, *writer,
       [&](const std::function<void(EmbedItem)>& emit, Progress& progress) {
-        read_further_sequences(
-            "embed", options.inputs, *options.log, writer->continued(),
-            [&](const SequencePlace& place) { return shown_name(place, options.inputs.has_regions()); },
-            [&](const SequencePlace&, const std::string& name, const std::string& bases,
-                const SequencesDone& done) {
-              EmbedItem item = planner.plan(name, bases);
-              item.done = done;
-              emit(std::move(item));
-            },
-            [&](const SequenceTotals& totals) { progress.set_total(totals.sequences); });
+        plan_sequences("embed", options, writer->continued(), planner, emit, progress);
       },
       [&](EmbedItem& item) { writer->write(item.name, take_rows(item, options.dtype)); });
 }

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernels/tensor.hpp"
@@ -86,6 +87,24 @@ class EmbedPlanner {
   int layer_;
   StrandChoice strand_;
 };
+
+/// Reads the sequences of embed or predict that no earlier run has written, and emits each as `planner` plans
+/// it. Throws Error.
+template <class Options, class Planner, class Emit>
+void plan_sequences(const std::string& command, const Options& options,
+                    const std::optional<SequencesDone>& continued, const Planner& planner, const Emit& emit,
+                    Progress& progress) {
+  read_further_sequences(
+      command, options.inputs, *options.log, continued,
+      [&](const SequencePlace& place) { return shown_name(place, options.inputs.has_regions()); },
+      [&](const SequencePlace&, const std::string& name, const std::string& bases,
+          const SequencesDone& done) {
+        auto item = planner.plan(name, bases);
+        item.done = done;
+        emit(std::move(item));
+      },
+      [&](const SequenceTotals& totals) { progress.set_total(totals.sequences); });
+}
 
 /// Takes the rows [n, hidden] out of the finished requests of a sequence: those of one strand, or the mean of
 /// both strands. Throws Error for a value that is not finite, or would not be as `type` (f32 or f16).

@@ -107,8 +107,8 @@ std::unique_ptr<HistogramFile> open_histogram(const VepOptions& options, const S
 // What a run writes: the records with their scores, and beside them what the options ask for.
 class RunOutputs {
  public:
-  // `embedded` is the bases of the pool of embeddings, for the header. `tables` have scores of the same
-  // weights beside the computed ones; null: there are none.
+  // `pool_bases` are those of the pool of embeddings, for the header; 0: windows. `tables` have scores of the
+  // same weights beside the computed ones; null: there are none.
   RunOutputs(const LoadedModel& model, const VepOptions& options, const SitePlanner& sites,
              const VcfReader& vcf, VcfWriterOptions writing, const ScoredTags& scored, size_t pool_bases,
              ScoreTables* tables)
