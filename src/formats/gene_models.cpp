@@ -103,6 +103,7 @@ void parse_gene_feature(std::string_view line, const std::string& where, GeneFea
       fail("'" + printable(column) + "' is not a position; positions are whole numbers from 1");
   if (feature.begin > feature.end) fail("the start lies after the end");
   --feature.begin;
+  feature.score = columns[5];
   feature.attributes = columns[8];
   const size_t first = std::min(feature.attributes.find_first_not_of(' '), feature.attributes.size());
   const size_t after_key = feature.attributes.find_first_of(" =\"", first);

@@ -15,6 +15,7 @@ struct GeneFeature {
   std::string contig, type;
   char strand = '.';
   int64_t begin = 0, end = 0;  // 0-based, half-open
+  std::string score;           // as it is written; "." for none
   std::string attributes;      // the ninth column
   bool gtf = false;
 

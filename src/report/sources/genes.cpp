@@ -48,15 +48,14 @@ class GeneReader {
 
   GeneFile read() {
     std::string line;
-    for (GeneFeature feature; next_gene_feature(input_, line, feature);)
-      take(feature, std::string(split(line, '\t')[5]));
+    for (GeneFeature feature; next_gene_feature(input_, line, feature);) take(feature);
     for (const std::vector<Feature>& features : features_) out_.genes.push_back(genes_of(features));
     out_.other_names = other_names();
     return std::move(out_);
   }
 
  private:
-  void take(const GeneFeature& feature, std::string score) {
+  void take(const GeneFeature& feature) {
     if (out_.other.empty()) out_.other = feature.contig;
     if (feature.contig != last_) sequences_.insert(last_ = feature.contig);
     const int64_t start = feature.begin + 1;
@@ -69,7 +68,7 @@ class GeneReader {
                     input_.where() + ": more than 500,000 features lie in the parts that are drawn");
       const Feature::Kind kind = kind_of(feature.type);
       features_[a].push_back({kind, feature.id(), feature.parent(), name_of(kind, feature),
-                              score == "." ? "" : score, feature.strand, start, feature.end});
+                              feature.score == "." ? "" : feature.score, feature.strand, start, feature.end});
     }
   }
 
@@ -228,7 +227,7 @@ class AnnotationReader {
     const bool run = feature.type == "coding_region_of_exon";
     if (run || feature.type == "gene") {
       end_gene();
-      const double score = share(split(line, '\t')[5]);
+      const double score = share(feature.score);
       const std::string least = feature.attribute("min_exon_p").value_or("");
       gene_ = {.sequence = feature.contig,
                .length = feature.contig == region_ ? length_ : 0,
