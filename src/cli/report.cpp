@@ -67,6 +67,11 @@ Run declare_report(CommandLine& line) {
       .shows_default("those of carbon that the header names");
   group.option({"consequence-tag", "TAG", "INFO tag of consequences"}, options.consequence_tag)
       .shows_default("the first of BCSQ, CSQ and ANN");
+  group
+      .option({"assembly", "NAME",
+               "link variants to databases: GRCh38, GRCh37, T2T, GRCm39 or GRCm38, or none for no links"},
+              options.assembly)
+      .shows_default("what the header of the file says");
   group.option({"label", "EXPR",
                 "draw how scores separate alleles: clinvar, TAG, TAG=A,B/C,D or TAG>NUMBER, as in +auroc"},
                options.label);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -205,6 +206,7 @@ class HtmlWriter {
       text(column.name);
       out_ += "</th>";
     }
+    if (!one.links.empty()) out_ += "<th scope=\"col\">Links</th>";
     if (!one.pictures.empty()) out_ += "<th scope=\"col\">Sequence</th>";
     out_ += "</tr></thead>\n<tbody>\n";
     const std::vector<size_t> digits = digits_of(one);
@@ -228,18 +230,41 @@ class HtmlWriter {
 
   // The points of a column stand below one another: a number with fewer digits than others is moved left.
   void row(const Table& one, size_t r, const std::vector<size_t>& digits) {
-    out_ += "<tr>";
+    const std::string address = one.addresses.empty() ? "" : unique_address(one.addresses[r]);
+    out_ += address.empty() ? "<tr>" : "<tr id=\"" + escape_xml(address) + "\">";
     for (size_t c = 0; c < one.rows[r].size(); ++c) {
       const size_t behind = one.columns[c].number ? digits_behind_point(one.rows[r][c]) : 0;
       out_ += one.columns[c].number ? "<td class=\"number\"" : "<td";
       if (one.columns[c].number && behind < digits[c])
         out_ += " style=\"--more:" + std::to_string(digits[c] - behind) + (behind == 0 ? ".5" : "") + "\"";
       out_ += ">";
+      const bool linked = !address.empty() && c == one.addressed;
+      if (linked) out_ += "<a href=\"#" + escape_xml(address) + "\">";
       text(one.rows[r][c]);
-      out_ += "</td>";
+      out_ += linked ? "</a></td>" : "</td>";
     }
+    if (!one.links.empty()) links(one.links[r]);
     if (!one.pictures.empty()) out_ += "<td class=\"picture\">" + one.pictures[r] + "</td>";
     out_ += "</tr>\n";
+  }
+
+  void links(const std::vector<TableLink>& links) {
+    out_ += "<td class=\"links\">";
+    for (const TableLink& one : links) {
+      out_ += "<a href=\"";
+      text(one.address);
+      out_ += "\" target=\"_blank\" rel=\"noopener noreferrer\">";
+      text(one.name);
+      out_ += "</a> ";
+    }
+    out_ += "</td>";
+  }
+
+  // An allele can be in several files, or twice in one, and an address leads to one row.
+  std::string unique_address(const std::string& address) {
+    std::string out = address;
+    for (int copy = 2; !addresses_.insert(out).second; ++copy) out = address + "-" + std::to_string(copy);
+    return out;
   }
 
   void footer(const Report& report, const std::string& command) {
@@ -267,6 +292,7 @@ class HtmlWriter {
   }
 
   std::string out_;
+  std::set<std::string> addresses_;  // of rows, each once
 };
 
 }  // namespace

@@ -14,10 +14,12 @@
 #include <vector>
 
 #include "src/base/error.hpp"
+#include "src/base/json.hpp"
 #include "src/base/words.hpp"
 #include "src/files/output.hpp"
 #include "src/report/sections/comparison.hpp"
 #include "src/report/sections/sections.hpp"
+#include "src/report/sources/assembly.hpp"
 #include "src/report/sources/input.hpp"
 
 namespace carbon {
@@ -244,6 +246,11 @@ void make_names_unique(Report& report) {
 // Refuses what was asked for and no file has a use for: most likely a file was forgotten, or the wrong one
 // named.
 void check_needed(const ReportOptions& options, const std::vector<InputKind>& kinds) {
+  if (!options.assembly.empty() && options.assembly != "none" && !find_assembly(options.assembly))
+    throw Error(
+        "run_report",
+        "the assembly " + printable(options.assembly) + " is not one of " + assembly_names() + " and none",
+        {"correct {--assembly}, or leave it out"});
   const auto check = [&](bool asked, std::initializer_list<InputKind> needed, const char* what,
                          const char* files, const char* advice) {
     const bool found = std::any_of(kinds.begin(), kinds.end(), [&](InputKind kind) {
@@ -259,6 +266,8 @@ void check_needed(const ReportOptions& options, const std::vector<InputKind>& ki
         "leave out {--tags}, or add a file of vep");
   check(!options.consequence_tag.empty(), {InputKind::variants}, "a tag of consequences is named",
         "records of variants", "correct {--consequence-tag}, or leave it out");
+  check(!options.assembly.empty(), variants, "an assembly is named", "variants",
+        "leave out {--assembly}, or add a file of vep");
   check(!options.label.empty(), variants, "a label of alleles is named", "variants",
         "leave out {--label}, or add a file of vep");
   check(!options.probabilities.empty(), variants, "a table of probabilities beside variants is named",

@@ -66,7 +66,7 @@ class Page(HTMLParser):
             self.facts[-1].append(text)
         elif name == "text" and "svg" in self._stack:
             self.svg_texts.append(text)
-        elif name == "span" and self._texts:
+        elif name in ("span", "a") and self._texts:
             self._texts[-1] += text
 
     def table(self, words):

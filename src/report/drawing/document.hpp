@@ -15,15 +15,25 @@ struct TableColumn {
   bool number = false;     // aligned to the right, and sorted by value
 };
 
+/// A link to a page of another site.
+struct TableLink {
+  std::string name, address;
+};
+
 struct Table {
   std::string title;
   std::vector<TableColumn> columns;
   std::vector<std::vector<std::string>> rows;  // as many texts as columns
   std::vector<std::string> pictures = {};      // one complete SVG for each row, or none at all
-  bool search = false;                         // with a box to search in
-  int sorted = -1;                             // the column by which the rows are sorted, the lowest first
-  bool descending = false;                     // the highest first
-  std::string brief = {};                      // what the contents call it; "" for the title
+  /// For each row a name of its own by which others can link to it, or none at all. `addressed` is the column
+  /// that has this link.
+  std::vector<std::string> addresses = {};
+  size_t addressed = 0;
+  std::vector<std::vector<TableLink>> links = {};  // for each row, or none at all
+  bool search = false;                             // with a box to search in
+  int sorted = -1;          // the column by which the rows are sorted, the lowest first
+  bool descending = false;  // the highest first
+  std::string brief = {};   // what the contents call it; "" for the title
 };
 
 /// A point of a figure and what it stands for, shown where the pointer is near. In pixels of the picture.

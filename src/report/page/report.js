@@ -52,7 +52,7 @@ function makeSortable(table) {
 function shownText(table) {
   const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden);
   return [table.tHead.rows[0], ...rows].map((row) => [...row.cells]
-      .filter((cell, c) => !table.rows[1].cells[c].classList.contains("picture")).map(plainText).join("\t"))
+      .filter((cell, c) => !["picture", "links"].some((name) => table.rows[1].cells[c].classList.contains(name))).map(plainText).join("\t"))
       .join("\n") + "\n";
 }
 

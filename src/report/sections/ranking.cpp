@@ -104,9 +104,10 @@ std::string picture(const BaseTrack& track, size_t flank, const BasePlace& place
          "</title>" + out.body() + "</svg>";
 }
 
-constexpr size_t kAllele = 16;  // letters of a long allele
-constexpr size_t kText = 60;    // of texts that a file may make as long as it likes
-constexpr size_t kFlank = 7;    // bases of a logo on each side of POS
+constexpr size_t kAllele = 16;         // letters of a long allele
+constexpr size_t kText = 60;           // of texts that a file may make as long as it likes
+constexpr size_t kFlank = 7;           // bases of a logo on each side of POS
+constexpr size_t kAddressAllele = 40;  // letters of an allele in the address of its row
 
 std::string verdict_text(LabelJudge::Verdict verdict, const ClassNames& classes) {
   switch (verdict) {
@@ -134,6 +135,26 @@ std::string score_text(float score) {
 std::string allele_text(const std::string& allele) {
   if (allele.size() <= kAllele + 4) return allele;
   return cut_text(allele, kAllele) + " (" + count_text(allele.size()) + " letters)";
+}
+
+// A part of an address: letters that a browser, a shell or a mail could take for something else become _.
+std::string address_part(std::string_view text) {
+  std::string out(text.substr(0, kText));
+  for (char& c : out) {
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    if (!plain && std::string_view("_.+*:").find(c) == std::string_view::npos) c = '_';
+  }
+  return out;
+}
+
+std::string address_allele(const std::string& allele) {
+  return allele.size() <= kAddressAllele ? address_part(allele) : std::to_string(allele.size()) + "bp";
+}
+
+// chr17-43094692-G-T
+std::string address_of(const VariantRecord& record, size_t alt) {
+  return address_part(record.contig) + "-" + std::to_string(record.pos) + "-" + address_allele(record.ref) +
+         "-" + address_allele(record.alts[alt]);
 }
 
 }  // namespace
@@ -187,7 +208,11 @@ void VariantRanking::add(const VariantRecord& record) {
 }
 
 VariantRanking::Row VariantRanking::row(const VariantRecord& record, size_t alt) const {
-  Row out{{record.contig, record.pos - 1}, {}};
+  Row out{{record.contig, record.pos - 1}, {}, address_of(record, alt), {}};
+  if (layout_.assembly)
+    for (auto& [name, address] :
+         database_links(*layout_.assembly, record.contig, record.pos, record.ref, record.alts[alt]))
+      out.links.push_back({std::move(name), std::move(address)});
   out.texts = {cut_text(record.contig, kText), std::to_string(record.pos),    cut_text(record.id, kText),
                allele_text(record.ref),        allele_text(record.alts[alt]), std::string(record.types[alt])};
   if (!layout_.table) out.texts.push_back(cut_text(record.filter, kText));
@@ -234,12 +259,15 @@ Table VariantRanking::table() const {
               ", by " + tag.name + ", the " + extreme + " first";
   out.columns = columns();
   out.search = true;
+  out.addressed = 1;
   out.sorted = static_cast<int>(out.columns.size() - layout_.tags.size() - (options_.label.empty() ? 0 : 1));
   out.descending = layout_.tags[0].high;
   std::vector<BasePlace> places;
   for (Row& row : rows) {
     places.push_back(std::move(row.place));
     out.rows.push_back(std::move(row.texts));
+    out.addresses.push_back(std::move(row.address));
+    if (layout_.assembly) out.links.push_back(std::move(row.links));
   }
   if (!options_.probabilities.empty()) out.pictures = small_logos(options_.probabilities, places, kFlank);
   return out;

@@ -41,6 +41,8 @@ class VariantRanking {
   struct Row {
     BasePlace place;
     std::vector<std::string> texts;
+    std::string address;
+    std::vector<TableLink> links;
   };
 
   Row row(const VariantRecord& record, size_t alt) const;

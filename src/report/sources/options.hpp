@@ -20,6 +20,7 @@ struct ReportOptions {
   // Variants
   std::vector<std::string> tags;  // of scores; none: those that the header says are of carbon
   std::string consequence_tag;    // "" for the first of BCSQ, CSQ and ANN
+  std::string assembly;           // for links to databases; "" for that of the header, "none" for no links
   std::string label;              // which alleles are positive, as in +auroc
   bool negate = false;            // low scores are positive, of tags whose direction the header does not say
   size_t top = 200;               // rows of the table of the lowest scores

@@ -258,6 +258,16 @@ std::vector<std::string> carbon_lines(const VcfReader& reader) {
   return out;
 }
 
+// What the header says of its assembly: the name of the FASTA, fields of contigs, and their lengths.
+const Assembly* assembly_of(const VcfReader& reader) {
+  AssemblyVotes votes;
+  for (const std::string& line : reader.header_lines("reference")) votes.add_text(line);
+  for (const std::string& line : reader.header_lines("contig"))
+    votes.add_text(header_field(header_fields(line), "assembly"));
+  for (const auto& [contig, length] : reader.contig_lengths()) votes.add_contig(contig, length);
+  return votes.winner();
+}
+
 class VcfSource final : public VariantSource {
  public:
   VcfSource(const std::string& path, const ReportOptions& options)
@@ -267,6 +277,7 @@ class VcfSource final : public VariantSource {
     layout_.provenance = variant_provenance(path, carbon_lines(reader_));
     layout_.models = model_sentences(carbon_lines(reader_));
     choose_consequences(known, options.consequence_tag);
+    layout_.assembly = options.assembly.empty() ? assembly_of(reader_) : find_assembly(options.assembly);
     if (!options.label.empty()) {
       judge_.emplace(options.label, reader_);
       layout_.classes = judge_->names();
@@ -373,6 +384,7 @@ class TableSource final : public VariantSource {
       table_.fail("expected the line of columns #CHROM POS ID REF ALT and scores, separated by tabs");
     columns_ = table_.size();
     read_columns(path, options.tags);
+    layout_.assembly = find_assembly(options.assembly);
     layout_.provenance = variant_provenance(path, table_.header());
     layout_.models = model_sentences(table_.header());
   }

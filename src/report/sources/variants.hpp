@@ -11,6 +11,7 @@
 
 #include "src/base/log.hpp"
 #include "src/formats/vcf.hpp"
+#include "src/report/sources/assembly.hpp"
 #include "src/report/sources/options.hpp"
 #include "src/statistics/label.hpp"
 
@@ -114,6 +115,8 @@ struct VariantLayout {
   ClassNames classes;                  // of a label, if there is one
   std::string consequence_tag;         // BCSQ, CSQ or ANN; "" for none
   std::string unread_consequences;     // a tag of that kind whose fields the header does not name
+  /// The one that the options name, or else the header; null if neither does, or for "none".
+  const Assembly* assembly = nullptr;
   /// How the file was made: pairs of what it is and its value.
   std::vector<std::pair<std::string, std::string>> provenance;
   std::vector<std::string> models;  // a sentence for each model that has scored it
