@@ -83,9 +83,9 @@ Run declare_report(CommandLine& line) {
   group.option({"top", "N", "rows of the tables of the lowest scores"}, options.top)
       .range(0, 10000)
       .shows_default();
-  group.option(
-      {"probabilities", kInput, "table of score -O tsv or scan, for a small logo in each row of that table"},
-      options.probabilities);
+  group.option({"probabilities", kInput,
+                "table of score -O tsv or scan, for a small logo and the locus of each row of that table"},
+               options.probabilities);
   group.option(
       {'r', "regions", "REGION",
        "draw this part of a table of bases or of coding probabilities: chr, chr:beg-end; several times"},

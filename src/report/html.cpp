@@ -33,7 +33,7 @@ constexpr std::string_view asset(std::string_view name) {
 class HtmlWriter {
  public:
   std::string page(const Report& report, const std::string& command) {
-    const bool views = has_viewer(report);
+    const bool loci = has_loci(report), views = loci || has_viewer(report);
     // The policy forbids the browser to load anything from anywhere, whatever a file's texts may contain.
     out_ +=
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -61,6 +61,7 @@ class HtmlWriter {
       out_ += asset("figures.js");
       out_ += asset("viewer.js");
     }
+    if (loci) out_ += asset("locus.js");
     out_ += "</script>\n</body>\n</html>\n";
     return std::move(out_);
   }
@@ -70,6 +71,12 @@ class HtmlWriter {
     for (const Section& one : report.sections)
       for (const auto& part : one.parts)
         if (const auto* figure = std::get_if<Figure>(&part); figure && !figure->viewer.empty()) return true;
+    return false;
+  }
+  static bool has_loci(const Report& report) {
+    for (const Section& one : report.sections)
+      for (const auto& part : one.parts)
+        if (const auto* table = std::get_if<Table>(&part); table && !table->addresses.empty()) return true;
     return false;
   }
 
@@ -153,6 +160,13 @@ class HtmlWriter {
       out_ += "</span>";
     }
     out_ += "</figcaption>\n";
+    if (one.other) {
+      out_ += "<details><summary>";
+      text(one.other->title);
+      out_ += "</summary>\n<div class=\"picture\"";
+      if (!one.other->points.empty()) points(one.other->points);
+      out_ += ">" + one.other->svg + "</div>\n</details>\n";
+    }
     if (!one.numbers.rows.empty()) {
       out_ += "<details><summary>The numbers of this figure</summary>\n";
       table(one.numbers, one.name + "-numbers");
@@ -174,20 +188,48 @@ class HtmlWriter {
 
   // JSON in an element of script ends where "</script" stands, so no < is left in it; in strings, where alone
   // it can occur, \u003c is the same letter.
-  void viewer(const Figure& one) {
-    out_ += "<div class=\"viewer\" hidden></div>\n<script type=\"application/json\">";
-    for (const char c : one.viewer) {
+  void json(std::string_view text) {
+    for (const char c : text) {
       if (c == '<')
         out_ += "\\u003c";
       else
         out_ += c;
     }
+  }
+
+  void viewer(const Figure& one) {
+    out_ += "<div class=\"viewer\" hidden></div>\n<script type=\"application/json\">";
+    json(one.viewer);
     out_ += "</script>\n";
+  }
+
+  // Of the rows of a table, in the order in which they stand.
+  void loci(const Table& one) {
+    if (one.loci.empty()) return;
+    out_ += "<script type=\"application/json\" class=\"loci\">[";
+    for (const std::string& locus : one.loci) {
+      if (&locus != one.loci.data()) out_ += ",\n";
+      json(locus.empty() ? "null" : locus);
+    }
+    out_ += "]</script>\n";
+  }
+
+  // {"sensitivity", "specificity", "value", "share", "positive"} for the script, and a sentence for all.
+  void predictive(const PredictiveColumns& columns) {
+    out_ += " data-predictive=\"";
+    text(json_text(nlohmann::ordered_json{{"sensitivity", columns.sensitivity},
+                                          {"specificity", columns.specificity},
+                                          {"value", columns.value},
+                                          {"share", columns.share},
+                                          {"positive", columns.positive}}));
+    out_ += "\"";
   }
 
   // The id is also the name of the file in which the script saves the rows.
   void table(const Table& one, const std::string& id) {
-    out_ += "<div id=\"" + id + (one.search ? "\" class=\"table search\">\n" : "\" class=\"table\">\n");
+    out_ += "<div id=\"" + id + (one.search ? "\" class=\"table search\"" : "\" class=\"table\"");
+    if (one.predictive) predictive(*one.predictive);
+    out_ += ">\n";
     out_ += "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"";
     text(one.title.empty() ? "Numbers of the figure" : one.title);
     out_ += "\"><table>\n";
@@ -211,7 +253,12 @@ class HtmlWriter {
     out_ += "</tr></thead>\n<tbody>\n";
     const std::vector<size_t> digits = digits_of(one);
     for (size_t r = 0; r < one.rows.size(); ++r) row(one, r, digits);
-    out_ += "</tbody>\n</table></div>\n</div>\n";
+    out_ += "</tbody>\n</table></div>\n";
+    loci(one);
+    if (one.predictive)
+      element("p", "PPV is given for the share of " + one.predictive->positive + " alleles in the data, " +
+                       value_text(100 * one.predictive->share) + " %.");
+    out_ += "</div>\n";
   }
 
   // The digits behind the point; none for a number with an exponent, which cannot stand below the others.

@@ -143,6 +143,8 @@ void add_svg_files(const Report& report, const std::string& folder, FileSet& fil
   make_folder(folder);
   for_figures(report, [&](const Section&, const Figure& figure) {
     files.add(folder + "/" + figure.name + ".svg", figure.svg + "\n");
+    if (figure.other)
+      files.add(folder + "/" + figure.name + "_" + figure.other->name + ".svg", figure.other->svg + "\n");
   });
 }
 

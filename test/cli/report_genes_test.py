@@ -85,15 +85,15 @@ def genes_with_the_lowest_scores_are_drawn():
         expect("CARBON_LLR along %s</text>" % name in pictures[figure], "the title of " + figure)
         inside = sorted([a for a in alleles if a[0] == contig and 1000 <= a[1] <= 1999 and a[2] != "."], key=lambda a: a[2])
         rows = page.figures[figure][1][1:]
-        expect_equal([(float(r[1]), r[2]) for r in rows], [(a[2], {"P": "P", "B": "B", "V": "neither"}[a[3]]) for a in inside], "alleles of " + name)
+        expect_equal([(float(r[1]), r[-1]) for r in rows], [(a[2], {"P": "P", "B": "B", "V": "neither"}[a[3]]) for a in inside], "alleles of " + name)
         expect_equal(sorted(int(r[0]) for r in rows), sorted(a[1] for a in inside), "positions of " + name)
         for word in "PB":
             expect(">%s, n = %d</text>" % (word, sum(a[3] == word for a in inside)) in pictures[figure], "legend of " + word)
         points = json.loads(html.unescape(re.search('<figure id="%s">\\s*<div class="picture" data-points="([^"]*)"' % figure, text)[1]))
-        expect_equal(points[0][2].split("\n"), ["%s:1,%03d" % (contig, inside[0][1] - 1000), "CARBON_LLR: \u2212%g" % -inside[0][2],
+        expect_equal(points[0][2].split("\n"), ["%s:1,%03d A>C" % (contig, inside[0][1] - 1000), "CARBON_LLR: \u2212%g" % -inside[0][2],
                                                 {"P": "P", "B": "B", "V": "neither"}[inside[0][3]]], "what the lowest point says")
         # Exons are boxes of height 8 and coding parts of height 16; positions and pixels are a line through two points.
-        (x0, p0), (x1, p1) = ((points[i][0], int(points[i][2].split("\n")[0].split(":")[1].replace(",", ""))) for i in
+        (x0, p0), (x1, p1) = ((points[i][0], int(points[i][2].split()[0].split(":")[1].replace(",", ""))) for i in
                               (min(range(len(points)), key=lambda i: points[i][0]), max(range(len(points)), key=lambda i: points[i][0])))
         for parts, high in ((exons, 8), (coding, 16)):
             boxes = [tuple(map(float, b)) for b in re.findall(r"M([\d.]+) [\d.]+h([\d.]+)v%dh" % high, pictures[figure])]

@@ -1,6 +1,10 @@
 """Reads the pages of carbon report: their elements, texts, tables and figures. Not a test."""
 
+import os
+import shutil
 from html.parser import HTMLParser
+
+from harness import Skip, command, fresh
 
 VOID = {"meta", "br", "img", "input", "link", "hr"}
 
@@ -79,3 +83,13 @@ class Page(HTMLParser):
 def number(text):
     """A number as pages have it: with a minus sign and commas; None for a point."""
     return None if text == "." else float(text.replace("\u2212", "-").replace(",", ""))
+
+
+def browser(*args):
+    """Runs Chromium without a window, as CHROMIUM or the path names it."""
+    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if not program:
+        raise Skip("no Chromium; pages are not looked at")
+    folder = fresh()
+    return command([program, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--user-data-dir=" + folder,
+                    "--virtual-time-budget=3000", *args], timeout=120)

@@ -7,10 +7,10 @@ import html
 import json
 import os
 import re
-import shutil
 
-from harness import Skip, case, command, expect, expect_equal, fresh, main, read, write
+from harness import case, expect, expect_equal, fresh, main, read, write
 import report_kinds
+from report_page import browser
 
 WIDTHS = (1400, 400)
 # After the page's own script: what it measures becomes the title of the frame's page.
@@ -25,15 +25,6 @@ FRAME = """<!DOCTYPE html><body style="margin:0"><script>addEventListener("messa
 <iframe src="%s" style="width:%dpx;height:%dpx;border:0"></iframe>"""
 HEIGHT = 3000
 CATCH = "<script>window.errors = []; addEventListener('error', (e) => errors.push(e.message));</script>"
-
-
-def browser(*args):
-    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    if not program:
-        raise Skip("no Chromium; pages are not looked at")
-    folder = fresh()
-    return command([program, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--user-data-dir=" + folder,
-                    "--virtual-time-budget=3000", *args], timeout=120)
 
 
 def pages():

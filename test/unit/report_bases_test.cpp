@@ -312,7 +312,13 @@ TEST_CASE("report: small logos, one for each place") {
   REQUIRE(std::system(("tabix -s 1 -b 2 -e 2 " + packed).c_str()) == 0);
   const std::vector<BasePlace> where = {{"<b>", 49}, {"<b>", 0}, {"x", 3},   {"<b>", 500},
                                         {"<b>", 49}, {"", 1},    {"<b>", -1}};
-  const std::vector<std::string> logos = small_logos(plain, where, 7);
+  const auto logos_of = [](const std::string& table, const std::vector<BasePlace>& places, size_t read) {
+    std::vector<std::string> logos;
+    const std::vector<Surroundings> around = read_surroundings(table, places, read);
+    for (size_t i = 0; i < places.size(); ++i) logos.push_back(small_logo(around[i], places[i], 7));
+    return logos;
+  };
+  const std::vector<std::string> logos = logos_of(plain, where, 7);
   REQUIRE(logos.size() == where.size());
   CHECK(logos[0].starts_with("<svg "));
   CHECK(logos[0].find("<title>Probabilities around &lt;b&gt;:50, reference CCCCCCCCCCCCCCC</title>") !=
@@ -322,9 +328,10 @@ TEST_CASE("report: small logos, one for each place") {
   CHECK(logos[3].empty());
   CHECK(logos[4] == logos[0]);
   CHECK(logos[5].empty());
-  CHECK(small_logos(packed, {{"<b>", 49}, {"<b>", 500}}, 7) == std::vector<std::string>{logos[0], ""});
-  CHECK(small_logos(packed, {}, 7).empty());
-  CHECK_THROWS_AS(small_logos(folder.put("m.tsv", kMatrixHead), where, 7), Error);
+  CHECK(logos_of(plain, where, 30) == logos);
+  CHECK(logos_of(packed, {{"<b>", 49}, {"<b>", 500}}, 7) == std::vector<std::string>{logos[0], ""});
+  CHECK(logos_of(packed, {}, 7).empty());
+  CHECK_THROWS_AS(read_surroundings(folder.put("m.tsv", kMatrixHead), where, 7), Error);
 }
 
 TEST_CASE("report: the viewer's data are the table's") {

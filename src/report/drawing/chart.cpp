@@ -180,7 +180,7 @@ class ChartDrawing {
         tips_[row] = {plot.x(p.x), plot.y(p.y), chart_.tips[row]};
     }
     if (one.marker == Marker::circle)
-      plot.dots(inside, one.colour, one.size, one.opacity);
+      plot.dots(inside, one.colour, one.size, one.opacity, one.edge);
     else
       plot.points(inside, one.marker, one.colour, one.size, one.opacity);
   }

@@ -53,7 +53,7 @@ struct Series {
   double size = 2, opacity = 1;                  // width of a line, radius of dots
   bool dashed = false;
   Marker marker = Marker::circle;
-  std::string_view edge = {};  // an outline of steps
+  std::string_view edge = {};  // an outline of steps, or of round dots
   int layer = 0;               // the higher lies on top, and of equal ones the first
   bool drawn = true;           // in the picture; else in MultiQC alone
   bool in_legend = true;

@@ -3,6 +3,7 @@
 // All texts are plain: whoever writes them into another format escapes them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -20,6 +21,13 @@ struct TableLink {
   std::string name, address;
 };
 
+/// Columns of a table from which the page computes the predictive values at another share of positives.
+struct PredictiveColumns {
+  size_t sensitivity = 0, specificity = 0, value = 0;
+  double share = 0;      // of positives in the data, for which the values are written
+  std::string positive;  // what positives are called
+};
+
 struct Table {
   std::string title;
   std::vector<TableColumn> columns;
@@ -29,9 +37,12 @@ struct Table {
   /// that has this link.
   std::vector<std::string> addresses = {};
   size_t addressed = 0;
+  /// For each of the first rows data for the viewer, as Figure::viewer, or "", or none at all.
+  std::vector<std::string> loci = {};
   std::vector<std::vector<TableLink>> links = {};  // for each row, or none at all
   bool search = false;                             // with a box to search in
-  int sorted = -1;          // the column by which the rows are sorted, the lowest first
+  int sorted = -1;  // the column by which the rows are sorted, the lowest first
+  std::optional<PredictiveColumns> predictive = {};
   bool descending = false;  // the highest first
   std::string brief = {};   // what the contents call it; "" for the title
 };
@@ -40,6 +51,14 @@ struct Table {
 struct FigurePoint {
   double x = 0, y = 0;
   std::string words;
+};
+
+/// The same figure in another way, which is shown on request.
+struct OtherPicture {
+  std::string name;   // after that of the figure, for its file
+  std::string title;  // what is other
+  std::string svg;
+  std::vector<FigurePoint> points;
 };
 
 struct Figure {
@@ -53,6 +72,7 @@ struct Figure {
   /// row of four natural logarithms, or null, for each base; "" if the picture is all there is.
   std::string viewer = {};
   std::vector<FigurePoint> points = {};  // none where there would be too many
+  std::optional<OtherPicture> other = {};
   /// The same values as a plot of MultiQC, as JSON: {"plot_type", "pconfig", "data"}; "" for none.
   std::string multiqc = {};
   std::string multiqc_caption = {};  // what that plot shows; "" for the caption

@@ -12,6 +12,7 @@ namespace carbon {
 namespace {
 
 constexpr std::string_view kMinus = "\u2212";
+constexpr size_t kDotLayers = 8;
 constexpr double kTitleHeight = 26, kAxisHeight = 44, kLegendLine = 18;
 
 double log_or_value(const Axis& axis, double value) {
@@ -194,13 +195,21 @@ void Plot::bar(double x_from, double x_to, double y_from, double y_to, std::stri
   marks_.path(box_path(left, top, std::abs(x(x_to) - x(x_from)), std::abs(y(y_to) - y(y_from))), colour);
 }
 
-void Plot::dots(std::span<const Point> points, std::string_view colour, double radius, double opacity) {
-  // A line of no length with round ends is a dot, and one element holds them all.
-  std::string path;
-  for (const Point& p : points) path += "M" + px(x(p.x)) + " " + px(y(p.y)) + "h0";
+void Plot::dots(std::span<const Point> points, std::string_view colour, double radius, double opacity,
+                std::string_view edge) {
   std::string digits;
   append_general(opacity, 3, digits);
-  marks_.stroke(path, colour, 2 * radius, " stroke-linecap=\"round\" stroke-opacity=\"" + digits + "\"");
+  const std::string round = " stroke-linecap=\"round\"", pale = round + " stroke-opacity=\"" + digits + "\"";
+  // Dots of one element are one shape, whatever lies upon what. Neighbours are in different elements.
+  const size_t layers = edge.empty() ? 1 : kDotLayers;
+  for (size_t layer = 0; layer < layers; ++layer) {
+    // A line of no length with round ends is a dot, and one element holds them all.
+    std::string path;
+    for (size_t i = layer; i < points.size(); i += layers)
+      path += "M" + px(x(points[i].x)) + " " + px(y(points[i].y)) + "h0";
+    if (!edge.empty()) marks_.stroke(path, edge, 2 * radius + 1.4, round);
+    marks_.stroke(path, colour, 2 * radius, pale);
+  }
 }
 
 void Plot::points(std::span<const Point> points, Marker marker, std::string_view colour, double radius,
@@ -282,6 +291,16 @@ void Plot::draw_x(Svg& out) const {
   if (!x_.names.empty()) {
     for (size_t i = 0; i < x_.names.size(); ++i)
       out.text(x(static_cast<double>(i)), bottom_ + 16, x_.names[i]);
+  } else if (!x_.ticks.empty()) {
+    double free = 0;  // from where on there is room
+    for (const auto& [value, words] : x_.ticks) {
+      const double at = x(value), half = text_width(words) / 2;
+      out.stroke("M" + px(at) + " " + px(bottom_) + "v5", theme::kSoft);
+      const double middle = std::min(at, width_ - half);
+      if (middle - half < free) continue;
+      out.text(middle, bottom_ + 17, words);
+      free = middle + half + 10;
+    }
   } else {
     const std::vector<double> ticks = ticks_of(x_, right_ - left_, 80);
     for (const double tick : ticks) {

@@ -31,6 +31,8 @@ struct Axis {
   bool positions = false;               // of bases: all digits are written
   double foot = 0;                      // of y: pixels below the least value, for what is no value
   bool counts = false;                  // ticks are whole numbers
+  /// Of x, places with texts in the place of round numbers; a text that has no room is left out.
+  std::vector<std::pair<double, std::string>> ticks = {};
 
   bool holds(double value) const { return !names.empty() || (value >= least && value <= most); }
 };
@@ -82,9 +84,10 @@ class Plot {
   void band(std::span<const Point> low, std::span<const Point> high, std::string_view colour,
             double opacity = 0.25);
   void bar(double x_from, double x_to, double y_from, double y_to, std::string_view colour);
-  /// Points of one colour.
-  void dots(std::span<const Point> points, std::string_view colour, double radius = 2.2,
-            double opacity = 0.6);
+  /// Points of one colour. With the colour of an edge each has an outline, so that of points that lie upon
+  /// one another each can be seen.
+  void dots(std::span<const Point> points, std::string_view colour, double radius = 2.2, double opacity = 0.6,
+            std::string_view edge = {});
   /// Points of one colour and shape.
   void points(std::span<const Point> points, Marker marker, std::string_view colour, double radius = 2.6,
               double opacity = 0.7);

@@ -112,6 +112,36 @@ async function copyText(text) {
   return undefined;
 }
 
+/// The share of positives among what is found, at this share of positives among all; null where nothing is found.
+function predictiveValue(sensitivity, specificity, share) {
+  const found = sensitivity * share, wrong = (1 - specificity) * (1 - share);
+  return found + wrong > 0 ? found / (found + wrong) : null;
+}
+
+/// Above a table of thresholds a field for the share of positives, with which the column of predictive values changes.
+function addShare(box) {
+  const {sensitivity, specificity, value, share, positive} = JSON.parse(box.dataset.predictive);
+  const rows = [...box.querySelector("table").tBodies[0].rows];
+  const note = box.querySelector("p");
+  const input = document.createElement("input");
+  input.type = "number";
+  Object.assign(input, {min: 0, max: 100, step: "any", value: Number((100 * share).toPrecision(4))});
+  const field = document.createElement("label");
+  field.append(`Share of ${positive} alleles among those that are judged, in %: `, input);
+  const write = () => {
+    const wanted = input.valueAsNumber / 100;
+    if (!(wanted >= 0 && wanted <= 1)) return;
+    for (const row of rows) {
+      const number = (column) => Number(plainText(row.cells[column]));
+      const found = predictiveValue(number(sensitivity), number(specificity), wanted);
+      row.cells[value].textContent = found === null ? "." : String(Number(found.toPrecision(6)));
+    }
+    note.textContent = `PPV is given for a share of ${positive} alleles of ${Number((100 * wanted).toPrecision(4))} %.`;
+  };
+  input.addEventListener("input", write);
+  box.querySelector(".controls").prepend(field);
+}
+
 /// Below a table with rows that do not fit, a button that shows them all.
 function addMoreRows(box) {
   const scroll = box.querySelector(".scroll");
@@ -173,6 +203,7 @@ for (const box of document.querySelectorAll(".table")) {
   makeSortable(box.querySelector("table"));
   addControls(box);
   addMoreRows(box);
+  if (box.dataset.predictive) addShare(box);
 }
 document.querySelectorAll(".scroll, figure .picture").forEach(markSides);
 document.querySelectorAll("[data-points]").forEach(addTips);

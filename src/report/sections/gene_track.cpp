@@ -15,10 +15,12 @@ namespace carbon {
 namespace {
 
 constexpr size_t kFirstPlaces = 100;  // alleles among whose genes those to draw are chosen
-constexpr size_t kMostDots = 5000, kMostNumbers = 500;
+constexpr size_t kMostDots = 5000;
 constexpr size_t kName = 40;                               // letters of a gene's name
 constexpr double kWidth = 980, kHeight = 340, kFoot = 26;  // pixels; kFoot has the exons
 constexpr double kExon = 8;
+constexpr size_t kPlaceColumn = 2, kNameColumn = 3;  // of a chart; then come those that may be missing
+constexpr size_t kWord = 60;                         // letters of a consequence
 constexpr double kOpacity = 0.7;
 
 // Of the classes of a label, and of what is in neither. The second is that of all alleles if there is no
@@ -36,14 +38,15 @@ std::string place_text(const std::string& contig, int64_t pos) {
 }
 
 // Many alleles: in each column of pixels a bar from the lowest to the highest score.
-void draw_ranges(Plot& plot, const std::vector<GeneAllele>& alleles) {
+void draw_ranges(Plot& plot, const std::vector<GeneAllele>& alleles,
+                 const std::function<double(int64_t)>& edge) {
   struct Range {
     double low = 0, high = 0;
     bool any = false;
   };
   std::vector<Range> columns(static_cast<size_t>(plot.right() - plot.left()) + 1);
   for (const GeneAllele& allele : alleles) {
-    const Point p = {static_cast<double>(allele.pos), allele.score};
+    const Point p = {(edge(allele.pos) + edge(allele.pos + 1)) / 2, allele.score};
     Range& one =
         columns[static_cast<size_t>(std::clamp(plot.x(p.x) - plot.left(), 0.0, plot.right() - plot.left()))];
     one.low = one.any ? std::min(one.low, p.y) : p.y;
@@ -72,87 +75,20 @@ Axis score_axis(const ScoreTag& tag, double least, double most) {
   return out;
 }
 
-// The figure of one gene. `alleles` are those in it, at least one, the lowest (or highest) score
-// first.
-Figure gene_figure(const std::string& name, const VariantLayout& layout, const std::string& label,
-                   const std::string& contig, const Gene& gene, const std::vector<GeneAllele>& alleles) {
-  const ScoreTag& tag = layout.tags[0];
-  const std::string gene_name = cut_text(gene.name.empty() ? "a gene without a name" : gene.name, kName);
-  const std::string classes[] = {cut_text(layout.classes.positive, kName),
-                                 label.empty() ? "alleles" : cut_text(layout.classes.negative, kName),
-                                 "neither"};  // as kColours
-  const auto class_shown = [&](const GeneAllele& one) { return label.empty() ? 1 : class_of(one.verdict); };
-  const bool dots = alleles.size() <= kMostDots;
-  Chart out;
-  out.name = name;
-  out.title = tag.name + " along " + gene_name;
-  out.width = kWidth, out.height = kHeight;
-  out.x = {"Position on " + cut_text(contig, kName),
-           static_cast<double>(gene.start),
-           static_cast<double>(gene.end),
-           false,
-           {},
-           true};
-  if (gene.start == gene.end) out.x.least -= 1, out.x.most += 1;
-  const auto [least, most] = std::minmax(alleles.front().score, alleles.back().score);
-  out.y = score_axis(tag, least, most);
-  out.columns = {
-      {.name = "Position", .about = "of the first base of REF, from 1", .form = ChartColumn::count},
-      {tag.name, tag.unit},
-      {.form = ChartColumn::hidden}};
-  if (!label.empty()) out.columns.push_back({"Label", label});
-  out.names = 2;
-  out.row = "allele";
-  out.first = tag.extreme();
-  out.most_rows = out.most_multiqc = kMostNumbers;
-  out.all_rows = alleles.size();
-  for (const size_t k : kOrder)
-    out.series.insert(out.series.begin(), {.mark = Series::dots,
-                                           .name = label.empty() ? tag.name : classes[k],
-                                           .colour = kColours[k],
-                                           .value = 1,
-                                           .rows = std::vector<size_t>(),
-                                           .size = 2.8,
-                                           .opacity = kOpacity,
-                                           .drawn = dots});
-  // Of more alleles than can be told apart the numbers are those of the first.
-  for (size_t i = 0; i < (dots ? alleles.size() : kMostNumbers); ++i) {
-    const GeneAllele& one = alleles[i];
-    out.columns[0].numbers.push_back(static_cast<double>(one.pos));
-    out.columns[1].numbers.push_back(one.score);
-    out.columns[2].texts.push_back(place_text(contig, one.pos));
-    if (!label.empty()) out.columns[3].texts.push_back(classes[class_shown(one)]);
-    out.series[class_shown(one)].rows->push_back(i);
-    out.tips.push_back(out.columns[2].texts.back() + "\n" + tag.name + ": " + value_text(one.score) +
-                       (label.empty() ? "" : "\n" + classes[class_shown(one)]));
-  }
-  for (size_t k = 0; k < std::size(classes); ++k)
-    out.series[k].legend = classes[k] + ", n = " + count_text(out.series[k].rows->size());
-  std::erase_if(out.series, [](const Series& one) { return one.rows->empty(); });
-  if (!dots) out.legend = {{"lowest to highest score, n = " + count_text(alleles.size()), theme::kLine}};
-  out.legend.push_back({"exons (higher: coding)", theme::kMark});
-  out.series.push_back(
-      {.colour = theme::kSoft, .points = {{out.x.least, 0}, {out.x.most, 0}}, .size = 1, .dashed = true});
-  out.above = [&](Plot& plot) {
-    if (!dots) draw_ranges(plot, alleles);
-    draw_gene(
-        plot.marks(), gene, [&](int64_t base) { return plot.x(static_cast<double>(base) - 0.5); },
-        plot.left(), plot.right(), plot.bottom() - kFoot / 2, kExon);
-  };
-  out.what = with_unit(tag.name, tag.unit) + " of " + plural(alleles.size(), "alternative allele") + " in " +
-             gene_name + ", " + gene_place(contig, gene) + ", by position.";
-  out.how = std::string(dots ? "A dot is an allele."
-                             : "A bar reaches from the lowest to the highest score of its positions.") +
-            " Below are the exons of all transcripts together, their coding parts higher.";
-  out.words = "The " + std::string(tag.extreme()) + " score is " + value_text(alleles.front().score) +
-              " at " + place_text(contig, alleles.front().pos) + ".";
-  return figure_of(out);
-}
-
 }  // namespace
 
 GeneTracks::GeneTracks(const VariantLayout& layout, const ReportOptions& options)
     : layout_(layout), options_(options) {}
+
+uint32_t SharedWords::number(std::string text) {
+  const auto found = numbers_.find(text);
+  if (found != numbers_.end()) return found->second;
+  if (words_.size() >= kMost) return 0;
+  const auto number = static_cast<uint32_t>(words_.size());
+  words_.push_back(text);
+  numbers_.emplace(std::move(text), number);
+  return number;
+}
 
 uint32_t GeneTracks::contig_number(const std::string& name) {
   if (!contigs_.empty() && contigs_.back() == name) return static_cast<uint32_t>(contigs_.size() - 1);
@@ -168,7 +104,10 @@ void GeneTracks::add(const VariantRecord& record) {
     const float score = record.scores[0][alt];
     if (!std::isfinite(score)) continue;
     const auto verdict = record.labels.empty() ? LabelJudge::Verdict::missing : record.labels[alt];
-    alleles_.push_back({record.pos, score, contig_number(record.contig), static_cast<uint32_t>(verdict) & 3});
+    const std::string consequence =
+        record.consequences.empty() ? "" : cut_text(record.consequences[alt].term, kWord);
+    alleles_.push_back({record.pos, score, contig_number(record.contig), static_cast<uint32_t>(verdict) & 3,
+                        words_.number(change_name(record, alt)), words_.number(consequence)});
   }
 }
 
@@ -234,7 +173,121 @@ Figure GeneTracks::figure(const std::string& name, const Place& place) const {
   std::stable_sort(inside.begin(), inside.end(), [&](const GeneAllele& a, const GeneAllele& b) {
     return layout_.tags[0].before(a.score, b.score);
   });
-  return gene_figure(name, layout_, options_.label, contigs_[place.contig], place.gene, inside);
+  const Chart genome = chart(name, place, inside, nullptr);
+  Figure out = figure_of(genome);
+  const ExonScale scale(place.gene);
+  if (!scale.worth_it()) return out;
+  Figure shown = figure_of(chart(name, place, inside, &scale));
+  shown.multiqc = std::move(out.multiqc);
+  shown.other = {"genome", "At the scale of the genome", std::move(out.svg), std::move(out.points)};
+  return shown;
+}
+
+// The chart of one gene. `alleles` are those in it, at least one, the lowest (or highest) score first.
+// Without `scale` it is drawn at the scale of the genome.
+Chart GeneTracks::chart(const std::string& name, const Place& place, const std::vector<GeneAllele>& alleles,
+                        const ExonScale* scale) const {
+  const ScoreTag& tag = layout_.tags[0];
+  const Gene& gene = place.gene;
+  const std::string &contig = contigs_[place.contig], &label = options_.label;
+  const std::string gene_name = cut_text(gene.name.empty() ? "a gene without a name" : gene.name, kName);
+  const std::string classes[] = {cut_text(layout_.classes.positive, kName),
+                                 label.empty() ? "alleles" : cut_text(layout_.classes.negative, kName),
+                                 "neither"};  // as kColours
+  const auto class_shown = [&](const GeneAllele& one) { return label.empty() ? 1 : class_of(one.verdict); };
+  const bool dots = alleles.size() <= kMostDots;
+  Chart out;
+  out.name = name;
+  out.title = tag.name + " along " + gene_name;
+  out.width = kWidth, out.height = kHeight;
+  out.x = {"Position on " + cut_text(contig, kName),
+           static_cast<double>(gene.start),
+           static_cast<double>(gene.end),
+           false,
+           {},
+           true};
+  if (gene.start == gene.end) out.x.least -= 1, out.x.most += 1;
+  if (scale) {
+    out.x.label += ", introns shortened";
+    out.x.least = 0, out.x.most = scale->length();
+    out.x.ticks = scale->ticks();
+  }
+  const auto edge = [scale](int64_t base) {
+    return scale ? scale->edge(base) : static_cast<double>(base) - 0.5;
+  };
+  const auto [least, most] = std::minmax(alleles.front().score, alleles.back().score);
+  out.y = score_axis(tag, least, most);
+  out.columns = {
+      {.name = "Position", .about = "of the first base of REF, from 1", .form = ChartColumn::count},
+      {tag.name, tag.unit},
+      {.form = ChartColumn::hidden},  // the place on the scale
+      {.form = ChartColumn::hidden},  // the name
+      {"Change", "REF>ALT"}};
+  const bool consequences = !layout_.consequence_tag.empty();
+  if (consequences)
+    out.columns.push_back(
+        {"Consequence", "The most severe one for this allele in " + layout_.consequence_tag});
+  if (!label.empty()) out.columns.push_back({"Label", label});
+  out.x_column = kPlaceColumn;
+  out.names = kNameColumn;
+  out.row = "allele";
+  out.first = tag.extreme();
+  out.most_rows = out.most_multiqc = kMostNumbers;
+  out.all_rows = alleles.size();
+  for (const size_t k : kOrder)
+    out.series.insert(out.series.begin(), {.mark = Series::dots,
+                                           .name = label.empty() ? tag.name : classes[k],
+                                           .colour = kColours[k],
+                                           .value = 1,
+                                           .rows = std::vector<size_t>(),
+                                           .size = 2.8,
+                                           .opacity = kOpacity,
+                                           .edge = theme::kPaper,
+                                           .drawn = dots});
+  // Of more alleles than can be told apart the numbers are those of the first.
+  for (size_t i = 0; i < (dots ? alleles.size() : kMostNumbers); ++i) {
+    const GeneAllele& one = alleles[i];
+    out.columns[0].numbers.push_back(static_cast<double>(one.pos));
+    out.columns[1].numbers.push_back(one.score);
+    out.columns[kPlaceColumn].numbers.push_back(scale ? (scale->edge(one.pos) + scale->edge(one.pos + 1)) / 2
+                                                      : static_cast<double>(one.pos));
+    const std::string &change = words_[one.change], &consequence = words_[one.consequence];
+    const std::string allele = place_text(contig, one.pos) + (change.empty() ? "" : " " + change);
+    out.columns[kNameColumn].texts.push_back(allele);
+    out.columns[kNameColumn + 1].texts.push_back(change.empty() ? "." : change);
+    if (consequences) out.columns[kNameColumn + 2].texts.push_back(consequence.empty() ? "." : consequence);
+    if (!label.empty()) out.columns.back().texts.push_back(classes[class_shown(one)]);
+    out.series[class_shown(one)].rows->push_back(i);
+    out.tips.push_back(allele + "\n" + tag.name + ": " + value_text(one.score) +
+                       (consequence.empty() ? "" : "\n" + consequence) +
+                       (label.empty() ? "" : "\n" + classes[class_shown(one)]));
+  }
+  for (size_t k = 0; k < std::size(classes); ++k)
+    out.series[k].legend = classes[k] + ", n = " + count_text(out.series[k].rows->size());
+  std::erase_if(out.series, [](const Series& one) { return one.rows->empty(); });
+  if (!dots) out.legend = {{"lowest to highest score, n = " + count_text(alleles.size()), theme::kLine}};
+  out.legend.push_back({"exons (higher: coding)", theme::kMark});
+  out.series.push_back(
+      {.colour = theme::kSoft, .points = {{out.x.least, 0}, {out.x.most, 0}}, .size = 1, .dashed = true});
+  out.above = [&alleles, &gene, dots, edge](Plot& plot) {
+    if (!dots) draw_ranges(plot, alleles, edge);
+    draw_gene(
+        plot.marks(), gene, [&](int64_t base) { return plot.x(edge(base)); }, plot.left(), plot.right(),
+        plot.bottom() - kFoot / 2, kExon);
+  };
+  out.what = with_unit(tag.name, tag.unit) + " of " + plural(alleles.size(), "alternative allele") + " in " +
+             gene_name + ", " + gene_place(contig, gene) + ", by position.";
+  out.how =
+      std::string(dots ? "A dot is an allele."
+                       : "A bar reaches from the lowest to the highest score of its positions.") +
+      " Below are the exons of all transcripts together, their coding parts higher." +
+      (scale ? " Exons have their lengths, with " + std::to_string(ExonScale::kSplice) +
+                   " bases on each side; longer introns are shortened. Positions are those of the first "
+                   "bases of exons."
+             : "");
+  out.words = "The " + std::string(tag.extreme()) + " score is " + value_text(alleles.front().score) +
+              " at " + place_text(contig, alleles.front().pos) + ".";
+  return out;
 }
 
 void GeneTracks::finish(const std::string& name, const std::string& path, Section& section) {

@@ -4,21 +4,38 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "src/report/drawing/chart.hpp"
 #include "src/report/drawing/document.hpp"
+#include "src/report/sections/exon_scale.hpp"
 #include "src/report/sources/genes.hpp"
 #include "src/report/sources/options.hpp"
 #include "src/report/sources/variants.hpp"
 
 namespace carbon {
 
-/// An allele with a score, in 16 bytes.
+/// An allele with a score, in 24 bytes.
 struct GeneAllele {
   int64_t pos;
   float score;
-  uint32_t contig : 30;  // among those of the file
-  uint32_t verdict : 2;  // a LabelJudge::Verdict
+  uint32_t contig : 30;          // among those of the file
+  uint32_t verdict : 2;          // a LabelJudge::Verdict
+  uint32_t change, consequence;  // "G>T" and its most severe consequence, in the words of the tracks
+};
+
+/// Texts of which many alleles have the same, each once.
+class SharedWords {
+ public:
+  /// The number of a text: 0, that of "", for a new one after a hundred thousand.
+  uint32_t number(std::string text);
+  const std::string& operator[](uint32_t number) const { return words_[number]; }
+
+ private:
+  static constexpr size_t kMost = 100'000;
+  std::vector<std::string> words_ = {""};
+  std::unordered_map<std::string, uint32_t> numbers_ = {{"", 0}};
 };
 
 class GeneTracks {
@@ -27,7 +44,7 @@ class GeneTracks {
 
   GeneTracks(const VariantLayout& layout, const ReportOptions& options);
 
-  /// Keeps 16 bytes for each allele with a score of the first tag, if options.genes names a file.
+  /// Keeps 24 bytes for each allele with a score of the first tag, if options.genes names a file.
   void add(const VariantRecord& record);
   /// Reads the genes, twice, and adds figures, or a paragraph that says why there are none. `name` begins the
   /// names of the figures; `path` is the file of the variants. Throws Error for a malformed file of genes.
@@ -44,11 +61,14 @@ class GeneTracks {
   std::vector<Place> first_genes(const GeneFile& file, const std::vector<GeneArea>& places) const;
   void read_exons(std::vector<Place>& genes) const;
   Figure figure(const std::string& name, const Place& place) const;
+  Chart chart(const std::string& name, const Place& place, const std::vector<GeneAllele>& alleles,
+              const ExonScale* scale) const;
 
   const VariantLayout& layout_;
   const ReportOptions& options_;
   std::vector<std::string> contigs_;
   std::vector<GeneAllele> alleles_;
+  SharedWords words_;
 };
 
 }  // namespace carbon

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "src/report/drawing/chart.hpp"
+#include "src/report/sections/thresholds.hpp"
 #include "src/statistics/curves.hpp"
 #include "src/statistics/label.hpp"
 
@@ -424,6 +425,7 @@ std::optional<RocCurve> add_label_figures(const std::string& name, const std::st
                labelled.names};
   section.parts.push_back(class_figure(name, tag, options.label, labelled));
   section.parts.push_back(roc_figure(name, tag, curves, roc.line));
+  section.parts.push_back(threshold_table(curves.groups, tag, labelled.names, negate));
   section.parts.push_back(precision_figure(name, tag, curves));
   section.parts.push_back(area_table(curves, labelled));
   return roc;

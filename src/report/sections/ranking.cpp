@@ -2,111 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
-#include <unordered_map>
 
-#include "src/base/error.hpp"
 #include "src/formats/vcf.hpp"
 #include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/sequence_figures.hpp"
-#include "src/report/drawing/svg.hpp"
 #include "src/report/sections/distributions.hpp"
-#include "src/report/sources/bases.hpp"
+#include "src/report/sources/genes.hpp"
+#include "src/report/sources/input.hpp"
 
 namespace carbon {
 namespace {
 
-constexpr double kHeight = 40, kUnit = 10, kTop = 1, kFoot = 35;  // pixels
-constexpr double kLeast = 1.2;                                    // a lower letter cannot be seen
-
-// The bases around one place.
-struct Surroundings {
-  std::string letters;
-  std::vector<LetterLogs> logp;
-};
-
-// Finds which places a position of a table belongs to.
-class PlaceFinder {
- public:
-  PlaceFinder(const std::vector<BasePlace>& places, size_t flank)
-      : places_(places), flank_(static_cast<int64_t>(flank)) {
-    for (size_t i = 0; i < places.size(); ++i) contigs_[places[i].contig].push_back(i);
-    for (auto& [name, members] : contigs_)
-      std::sort(members.begin(), members.end(),
-                [&](size_t a, size_t b) { return places[a].pos < places[b].pos; });
-  }
-
-  /// The part of an indexed table that has all places.
-  VcfRegions regions() const {
-    std::vector<WrittenRegion> regions;
-    for (const BasePlace& place : places_)
-      regions.push_back({place.contig, std::max<int64_t>(0, place.pos - flank_), place.pos + 1 + flank_});
-    return VcfRegions(regions);
-  }
-
-  /// Calls use(place, where) for each place whose surroundings have this base, with its number among them
-  /// from 0.
-  template <class Use>
-  void find(const TableBase& base, Use use) {
-    if (base.sequence != current_) {
-      current_ = base.sequence;
-      const auto found = contigs_.find(current_);
-      members_ = found == contigs_.end() ? nullptr : &found->second;
-    }
-    if (!members_) return;
-    const int64_t pos = base.position - 1;
-    auto at = std::lower_bound(members_->begin(), members_->end(), pos - flank_,
-                               [&](size_t i, int64_t value) { return places_[i].pos < value; });
-    for (; at != members_->end() && places_[*at].pos <= pos + flank_; ++at)
-      use(*at, static_cast<size_t>(pos - (places_[*at].pos - flank_)));
-  }
-
- private:
-  const std::vector<BasePlace>& places_;
-  const int64_t flank_;
-  std::unordered_map<std::string, std::vector<size_t>> contigs_;
-  std::string current_;
-  const std::vector<size_t>* members_ = nullptr;
-};
-
-// The stack of one base, from the foot upwards.
-void draw_stack(const BaseTrack& track, size_t i, std::array<std::string, 4>& actual,
-                std::array<std::string, 4>& others) {
-  std::array<int, 4> order = {0, 1, 2, 3};
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return probability(track, i, a) < probability(track, i, b); });
-  double y = kFoot;
-  for (const int k : order) {
-    const double high = (kFoot - kTop) * probability(track, i, k);
-    y -= high;
-    if (high < kLeast) continue;
-    (k == track.base[i] ? actual : others)[static_cast<size_t>(k)] +=
-        letter_path(k, static_cast<double>(i) * kUnit + 0.5, y, kUnit - 1, high);
-  }
-}
-
-std::string picture(const BaseTrack& track, size_t flank, const BasePlace& place) {
-  std::array<std::string, 4> actual, others;
-  for (size_t i = 0; i < track.length(); ++i)
-    if (has_value(track, i)) draw_stack(track, i, actual, others);
-  Svg out;
-  for (size_t k = 0; k < 4; ++k) {
-    out.path(others[k], theme::kLetters[k],
-             " fill-opacity=\"" + std::string(theme::kPale) + "\" fill-rule=\"evenodd\"");
-    out.path(actual[k], theme::kLetters[k], " fill-rule=\"evenodd\"");
-  }
-  out.box(static_cast<double>(flank) * kUnit, kFoot + 2, kUnit, 2.5, theme::kInk);
-  const std::string width = px(static_cast<double>(track.length()) * kUnit), height = px(kHeight);
-  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + width + "\" height=\"" + height +
-         "\" viewBox=\"0 0 " + width + " " + height + "\" role=\"img\"><title>Probabilities around " +
-         escape_xml(place.contig + ":" + count_text(static_cast<uint64_t>(place.pos + 1)) + ", reference " +
-                    track.sequence) +
-         "</title>" + out.body() + "</svg>";
-}
-
 constexpr size_t kAllele = 16;         // letters of a long allele
 constexpr size_t kText = 60;           // of texts that a file may make as long as it likes
 constexpr size_t kFlank = 7;           // bases of a logo on each side of POS
+constexpr int64_t kLocusFlank = 30;    // and of the locus that a row opens
+constexpr size_t kMostLoci = 1000;     // rows that have one: a kilobyte or two each
 constexpr size_t kAddressAllele = 40;  // letters of an allele in the address of its row
 
 std::string verdict_text(LabelJudge::Verdict verdict, const ClassNames& classes) {
@@ -159,43 +69,6 @@ std::string address_of(const VariantRecord& record, size_t alt) {
 
 }  // namespace
 
-std::vector<std::string> small_logos(const std::string& table, const std::vector<BasePlace>& places,
-                                     size_t flank) {
-  std::vector<std::string> result(places.size());
-  if (places.empty()) return result;
-  PlaceFinder finder(places, flank);
-  const VcfRegions regions = finder.regions();
-  BaseTable input(table, &regions);
-  if (input.kind() != InputKind::base_scores && input.kind() != InputKind::scan)
-    throw Error("small_logos",
-                table +
-                    ": this table has no probabilities of letters; those are in tables of score -O tsv and "
-                    "scan");
-  std::vector<Surroundings> found(places.size());
-  size_t open = places.size() * (2 * flank + 1);  // bases that have not come
-  TableBase base;
-  while (open > 0 && input.next(base)) {
-    finder.find(base, [&](size_t p, size_t where) {
-      Surroundings& around = found[p];
-      if (around.letters.empty()) {
-        around.letters.assign(2 * flank + 1, 'N');
-        around.logp.assign(2 * flank + 1, {kNoValue, kNoValue, kNoValue, kNoValue});
-      }
-      if (around.letters[where] == 'N') --open;
-      around.letters[where] = base.letter;
-      around.logp[where] = base.letters;
-    });
-  }
-  for (size_t p = 0; p < places.size(); ++p) {
-    const Surroundings& around = found[p];
-    if (std::none_of(around.logp.begin(), around.logp.end(),
-                     [](const LetterLogs& row) { return !std::isnan(row[0]); }))
-      continue;
-    result[p] = picture(make_track(around.letters, around.logp), flank, places[p]);
-  }
-  return result;
-}
-
 VariantRanking::VariantRanking(const VariantLayout& layout, const ReportOptions& options)
     : layout_(layout), options_(options), rows_(options.top) {}
 
@@ -208,7 +81,7 @@ void VariantRanking::add(const VariantRecord& record) {
 }
 
 VariantRanking::Row VariantRanking::row(const VariantRecord& record, size_t alt) const {
-  Row out{{record.contig, record.pos - 1}, {}, address_of(record, alt), {}};
+  Row out{{record.contig, record.pos - 1}, allele_name(record, alt), {}, address_of(record, alt), {}};
   if (layout_.assembly)
     for (auto& [name, address] :
          database_links(*layout_.assembly, record.contig, record.pos, record.ref, record.alts[alt]))
@@ -264,13 +137,51 @@ Table VariantRanking::table() const {
   out.descending = layout_.tags[0].high;
   std::vector<BasePlace> places;
   for (Row& row : rows) {
-    places.push_back(std::move(row.place));
+    places.push_back(row.place);
     out.rows.push_back(std::move(row.texts));
     out.addresses.push_back(std::move(row.address));
     if (layout_.assembly) out.links.push_back(std::move(row.links));
   }
-  if (!options_.probabilities.empty()) out.pictures = small_logos(options_.probabilities, places, kFlank);
+  const std::vector<std::vector<Gene>> genes = genes_at(places);
+  if (!genes.empty()) add_genes(places, genes, out);
+  if (!options_.probabilities.empty()) add_loci(rows, places, genes, out);
   return out;
+}
+
+// Near each place; none at all if no file is named, or none of its features lies on a contig of the places.
+std::vector<std::vector<Gene>> VariantRanking::genes_at(const std::vector<BasePlace>& places) const {
+  if (options_.genes.empty() || places.empty()) return {};
+  std::vector<GeneArea> areas;
+  for (const BasePlace& place : places)
+    areas.push_back({place.contig, place.pos + 1 - kLocusFlank, place.pos + 1 + kLocusFlank});
+  GeneFile file = read_genes(options_.genes, areas);
+  if (!file.known_sequence) return {};
+  return std::move(file.genes);
+}
+
+// A column before the scores, by which the rows are sorted.
+void VariantRanking::add_genes(const std::vector<BasePlace>& places,
+                               const std::vector<std::vector<Gene>>& genes, Table& out) const {
+  const auto at = static_cast<ptrdiff_t>(out.sorted++);
+  out.columns.insert(
+      out.columns.begin() + at,
+      {"Where", "The genes of " + file_name(options_.genes) +
+                    " at POS: whether it is in a coding part, another part of an exon, or an intron"});
+  for (size_t r = 0; r < out.rows.size(); ++r) {
+    const std::string words = gene_words(genes[r], places[r].pos + 1);
+    out.rows[r].insert(out.rows[r].begin() + at, words.empty() ? "." : cut_text(words, kText));
+  }
+}
+
+void VariantRanking::add_loci(const std::vector<Row>& rows, const std::vector<BasePlace>& places,
+                              const std::vector<std::vector<Gene>>& genes, Table& out) const {
+  const std::vector<Surroundings> around = read_surroundings(options_.probabilities, places, kLocusFlank);
+  for (size_t r = 0; r < rows.size(); ++r) {
+    out.pictures.push_back(small_logo(around[r], places[r], kFlank));
+    if (r < kMostLoci)
+      out.loci.push_back(
+          locus_data(around[r], places[r], rows[r].name, genes.empty() ? std::vector<Gene>{} : genes[r]));
+  }
 }
 
 }  // namespace carbon

@@ -7,23 +7,12 @@
 #include <vector>
 
 #include "src/report/drawing/document.hpp"
+#include "src/report/sections/loci.hpp"
 #include "src/report/sections/lowest.hpp"
 #include "src/report/sources/options.hpp"
 #include "src/report/sources/variants.hpp"
 
 namespace carbon {
-
-struct BasePlace {
-  std::string contig;
-  int64_t pos = 0;  // from 0
-};
-
-/// The probabilities of the letters around each place, `flank` bases on each side, from a table of score -O
-/// tsv or scan: an SVG of 40 pixels' height with a mark under the base at the place, or "" where the table
-/// has no values. Reads the table once, or by its index, and keeps what the places need. Throws Error for
-/// another file.
-std::vector<std::string> small_logos(const std::string& table, const std::vector<BasePlace>& places,
-                                     size_t flank);
 
 class VariantRanking {
  public:
@@ -32,14 +21,15 @@ class VariantRanking {
   VariantRanking(const VariantLayout& layout, const ReportOptions& options);
 
   void add(const VariantRecord& record);
-  /// The table, the lowest (or highest) score first. With options.probabilities it has a small logo for each
-  /// row, which can throw Error.
+  /// The table, the lowest (or highest) score first. With options.genes it has the genes of each row, and
+  /// with options.probabilities a small logo and the data of the locus, which can throw Error.
   Table table() const;
   bool empty() const { return rows_.empty(); }
 
  private:
   struct Row {
     BasePlace place;
+    std::string name;  // of the allele
     std::vector<std::string> texts;
     std::string address;
     std::vector<TableLink> links;
@@ -47,6 +37,11 @@ class VariantRanking {
 
   Row row(const VariantRecord& record, size_t alt) const;
   std::vector<TableColumn> columns() const;
+  std::vector<std::vector<Gene>> genes_at(const std::vector<BasePlace>& places) const;
+  void add_genes(const std::vector<BasePlace>& places, const std::vector<std::vector<Gene>>& genes,
+                 Table& out) const;
+  void add_loci(const std::vector<Row>& rows, const std::vector<BasePlace>& places,
+                const std::vector<std::vector<Gene>>& genes, Table& out) const;
 
   const VariantLayout& layout_;
   const ReportOptions& options_;

@@ -445,15 +445,20 @@ class TableSource final : public VariantSource {
   std::vector<size_t> score_columns_, flag_columns_;
 };
 
+std::string cut_name(const std::string& text) {
+  constexpr size_t kLetters = 20;
+  return text.size() <= kLetters ? text : text.substr(0, kLetters) + "\u2026";
+}
+
 }  // namespace
 
+std::string change_name(const VariantRecord& record, size_t alt) {
+  return cut_name(record.ref) + ">" + cut_name(record.alts[alt]);
+}
+
 std::string allele_name(const VariantRecord& record, size_t alt) {
-  constexpr size_t kLetters = 20;
-  const auto cut = [](const std::string& text) {
-    return text.size() <= kLetters ? text : text.substr(0, kLetters) + "\u2026";
-  };
-  return cut(record.contig) + ":" + count_text(static_cast<uint64_t>(record.pos)) + " " + cut(record.ref) +
-         ">" + cut(record.alts[alt]);
+  return cut_name(record.contig) + ":" + count_text(static_cast<uint64_t>(record.pos)) + " " +
+         change_name(record, alt);
 }
 
 namespace {

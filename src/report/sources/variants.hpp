@@ -134,6 +134,8 @@ struct VariantRecord {
   std::vector<LabelJudge::Verdict> labels;      // for each alternative; empty without a label
 };
 
+/// "A>G", with long alleles shortened.
+std::string change_name(const VariantRecord& record, size_t alt);
 /// "chr1:1,234 A>G", with long alleles shortened.
 std::string allele_name(const VariantRecord& record, size_t alt);
 
