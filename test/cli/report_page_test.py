@@ -7,7 +7,7 @@ import re
 import shutil
 
 from harness import Skip, case, expect, expect_equal, fresh, main, ok, read, tool, write
-from report_page import Page
+from report_page import Page, browser
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCRIPT = os.path.join(HERE, "../../src/report/page/report.js")
@@ -151,6 +151,51 @@ def pictures_have_fonts_of_other_programs():
     text = page_of(write(fresh(), "bases.tsv", "#name\tpos\tbase\tlogp\tentropy\tA\tC\tG\tT\n" + rows))
     expect_equal(set(re.findall(r'font-family="([^"]*)"', text)), {"Helvetica, Arial, 'Liberation Sans', sans-serif"}, "fonts")
     expect_equal(len(re.findall("font-family=", text)), 3, "two pictures, and the script's")
+
+
+# What the page says of itself, in its title.
+LOOK = """<script type="module">
+const figure = document.querySelector("figure");
+const svg = new XMLSerializer().serializeToString(figure.querySelector(".picture svg"));
+const image = new Image();
+image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(svg);
+await image.decode();
+document.title = JSON.stringify({paper: getComputedStyle(document.body).backgroundColor, size: [image.naturalWidth, image.naturalHeight],
+  filter: getComputedStyle(figure.querySelector(".picture svg")).filter, saves: [...figure.querySelectorAll(".saves button")].map((e) => e.textContent)});
+</script>"""
+PNG = """<script type="module">%s
+const blob = await pngOf(new XMLSerializer().serializeToString(document.querySelector("figure .picture svg")));
+const head = new DataView(await blob.arrayBuffer());
+document.title = JSON.stringify([blob.type, head.getUint32(0), head.getUint32(16), head.getUint32(20)]);
+</script>"""
+
+
+def said(page, *options):
+    """What a script at the end of the page has written into the title."""
+    run = browser("--dump-dom", *options, "file://" + page)
+    title = html.unescape(re.search("<title>(.*?)</title>", run.out.decode(errors="replace"))[1])
+    expect(title[0] in "[{", "the script has not run: " + title, run)
+    return json.loads(title)
+
+
+@case
+def the_page_is_dark_where_the_reader_wants_it():
+    """Its pictures, too, and the files that are saved are not."""
+    page = write(fresh(), "r.html", page_of(vcf([-1, 2, 3])).replace("</body>", LOOK + "</body>"))
+    light, dark = said(page, "--blink-settings=preferredColorScheme=1"), said(page, "--blink-settings=preferredColorScheme=0")
+    expect_equal((light["paper"], light["filter"]), ("rgb(255, 255, 255)", "none"), "light")
+    expect_equal((dark["paper"], dark["filter"]), ("rgb(21, 25, 30)", "invert(1) hue-rotate(180deg)"), "dark")
+    expect_equal(light["saves"], ["Save as SVG", "Save as PNG"], "buttons")
+
+
+@case
+def pictures_are_saved_as_png():
+    """Three pixels for each of the picture."""
+    functions = read(SCRIPT).decode().split("for (const box of document")[0]
+    text = page_of(vcf([-1, 2, 3]))
+    wide, high = map(float, re.search(r'<svg xmlns="[^"]*" width="([\d.]+)" height="([\d.]+)"', text.split("<figure")[1]).groups())
+    page = write(fresh(), "r.html", text.replace("</body>", PNG % functions + "</body>"))
+    expect_equal(said(page), ["image/png", 0x89504E47, 3 * wide, 3 * high], "type, signature and size")
 
 
 if __name__ == "__main__":

@@ -43,9 +43,10 @@ let viewers = 0;                         // to give elements names that are used
 export class Viewer {
   /// Options: name, for the titles of figures; heatmap, whether there is a map of SNVs; marks, as in
   /// overview.js; focus, the base (from 1) at which the view opens; place(i), a text that says where base i
-  /// (from 0) lies, or ""; theme(), one of THEMES.
-  constructor(container, track, {name, heatmap = true, marks = [], focus = 1, place = () => "", theme = currentTheme}) {
-    Object.assign(this, {container, track, name, marks, place, theme});
+  /// (from 0) lies, or ""; theme(), one of THEMES; formats, in which figures are saved: for each a button, whose
+  /// click is an event "save" of the container with {figure, format, svg}.
+  constructor(container, track, {name, heatmap = true, marks = [], focus = 1, place = () => "", theme = currentTheme, formats = ["SVG"]}) {
+    Object.assign(this, {container, track, name, marks, place, theme, formats});
     this.id = `viewer${++viewers}`;
     this.scale = "probability";
     this.cursor = {i: focus - 1, row: 0};
@@ -107,7 +108,7 @@ export class Viewer {
     });
     this.logoNote = element("span");
     const logoFigure = element("figure", {},
-        element("figcaption", {}, element("strong", {textContent: "Probabilities"}), " ", this.logoNote, this.saveButton("logo")),
+        element("figcaption", {}, element("strong", {textContent: "Probabilities"}), " ", this.logoNote, ...this.saveButtons("logo")),
         this.logo);
     this.column = element("div", {class: "column"});
 
@@ -125,7 +126,7 @@ export class Viewer {
       this.container.append(element("figure", {},
           element("figcaption", {}, element("strong", {textContent: "Every single-base change"}),
               " Colour: ln P(alternative) \u2212 ln P(reference), in nats. ", this.mapNote,
-              this.saveButton("heatmap")),
+              ...this.saveButtons("heatmap")),
           this.map, this.legend));
     }
     this.table = element("details", {class: "values", ontoggle: () => this.fillTable()},
@@ -142,10 +143,11 @@ export class Viewer {
     this.listenStrip();
   }
 
-  saveButton(figure) {
-    return element("button", {type: "button", class: "quiet screen", textContent: "Save as SVG",
-      "aria-label": `Save the ${figure === "logo" ? "logo" : "map"} in view as SVG`,
-      onclick: () => this.container.dispatchEvent(new CustomEvent("save", {detail: {figure, svg: this.svg(figure)}}))});
+  // They float to the right, so the last one comes first.
+  saveButtons(figure) {
+    return [...this.formats].reverse().map((format) => element("button", {type: "button", class: "quiet screen", textContent: `Save as ${format}`,
+      "aria-label": `Save the ${figure === "logo" ? "logo" : "map"} in view as ${format}`,
+      onclick: () => this.container.dispatchEvent(new CustomEvent("save", {detail: {figure, format, svg: this.svg(figure)}}))}));
   }
 
   // -- mouse, touch, keyboard --------------------------------------------------------------------------

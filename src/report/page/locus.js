@@ -91,9 +91,9 @@ class Loci {
     const {sequence, logp, start, marks, name} = place.locus;
     const container = element("div", {class: "viewer"});
     this.panel.append(container);
-    container.addEventListener("save", ({detail}) => saveText(`${place.row.id}.${detail.figure}.svg`, "image/svg+xml", detail.svg));
+    container.addEventListener("save", ({detail}) => savePicture(`${place.row.id}.${detail.figure}`, detail.format, detail.svg));
     this.viewer = new Viewer(container, makeTrack(sequence, logp, start), {name, marks, focus: place.pos - start + 1,
-      place: (i) => (i === place.pos - start ? name : ""), theme: () => THEMES.light});
+      place: (i) => (i === place.pos - start ? name : ""), formats: FORMATS});
     const row = LETTERS.indexOf(place.alt.toUpperCase());
     if (row >= 0) this.viewer.cursor.row = row;
   }

@@ -56,13 +56,50 @@ function shownText(table) {
       .join("\n") + "\n";
 }
 
-/// Saves a text as a file, under the name that it is given.
-function saveText(name, type, text) {
+const FORMATS = ["SVG", "PNG"];
+const PIXELS = 3;   // of a PNG for each of the picture: about 300 to an inch
+
+/// Saves bytes or a text as a file, under the name that it is given.
+function saveBlob(name, blob) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], {type}));
+  link.href = URL.createObjectURL(blob);
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+function saveText(name, type, text) { saveBlob(name, new Blob([text], {type})); }
+
+/// The pixels of an SVG that stands alone, as a PNG.
+async function pngOf(svg) {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  canvas.width = PIXELS * image.naturalWidth;
+  canvas.height = PIXELS * image.naturalHeight;
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((done) => { canvas.toBlob(done, "image/png"); });
+}
+
+/// Saves a picture as a file NAME.svg or NAME.png.
+async function savePicture(name, format, svg) {
+  if (format === "PNG") saveBlob(`${name}.png`, await pngOf(svg));
+  else saveText(`${name}.svg`, "image/svg+xml", `${svg}\n`);
+}
+
+/// Below a picture, buttons that save it.
+function addSaves(picture) {
+  const svg = picture.querySelector("svg");
+  const row = document.createElement("div");
+  row.className = "saves";
+  const name = picture.closest("figure").id + (picture.closest("details") ? "_genome" : "");
+  for (const format of FORMATS) {
+    const button = makeButton(`Save as ${format}`, () => savePicture(name, format, new XMLSerializer().serializeToString(svg)));
+    button.setAttribute("aria-label", `Save the picture \u201c${svg.querySelector("title").textContent}\u201d as ${format}`);
+    row.append(button);
+  }
+  picture.after(row);
 }
 
 function addControls(box) {
@@ -157,9 +194,16 @@ function addMoreRows(box) {
   new ResizeObserver(look).observe(scroll);
 }
 
-/// Marks what is wider than the screen on the sides on which there is more; the style lets these fade out.
+/// Marks what is wider than the screen on the sides on which there is more; the style lets these fade out. Keys can move a picture
+/// only if it can have the focus.
 function markSides(scroll) {
+  const picture = scroll.classList.contains("picture");
+  if (picture) {
+    scroll.setAttribute("role", "group");
+    scroll.setAttribute("aria-label", scroll.querySelector("title").textContent);
+  }
   const look = () => {
+    if (picture) scroll.tabIndex = scroll.scrollWidth > scroll.clientWidth ? 0 : -1;
     scroll.classList.toggle("more-left", scroll.scrollLeft > 1);
     scroll.classList.toggle("more-right", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 1);
   };
@@ -207,5 +251,6 @@ for (const box of document.querySelectorAll(".table")) {
 }
 document.querySelectorAll(".scroll, figure .picture").forEach(markSides);
 document.querySelectorAll("[data-points]").forEach(addTips);
+document.querySelectorAll("figure .picture").forEach(addSaves);
 // On a narrow screen the contents would fill the first page.
 if (matchMedia("(max-width: 1099px)").matches) document.querySelector("nav details")?.removeAttribute("open");

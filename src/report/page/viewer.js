@@ -11,9 +11,9 @@ function openViewer(container) {
     document.getElementById(id)?.classList.add("in-viewer");
     document.querySelector(`nav a[href="#${id}"]`)?.setAttribute("href", `#${figure.id}`);
   }
-  container.addEventListener("save", ({detail}) => saveText(`${figure.id}.${detail.figure}.svg`, "image/svg+xml", detail.svg));
+  container.addEventListener("save", ({detail}) => savePicture(`${figure.id}.${detail.figure}`, detail.format, detail.svg));
   return new Viewer(container, makeTrack(data.sequence, data.logp, data.start),
-      {name: data.name, marks: data.marks, place: () => data.name, theme: () => THEMES.light});
+      {name: data.name, marks: data.marks, place: () => data.name, formats: FORMATS});
 }
 
 for (const container of document.querySelectorAll(".viewer")) openViewer(container);
