@@ -156,7 +156,7 @@ void add_statistics(const Report& report, const std::string& folder, FileSet& fi
     for (const Statistic& one : section.statistics) {
       const std::string key = without_tags(std::string_view(one.key));
       columns.push_back(
-          {{key, {{"title", as_text(one.key, true)}, {"description", as_text(one.about, false)}}}});
+          {{key, {{"title", as_text(one.title, true)}, {"description", as_text(one.about, false)}}}});
       row[key] = one.value;
     }
     const Json out = {{"id", "carbon_" + section.name + "_statistics"},

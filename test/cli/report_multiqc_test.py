@@ -140,6 +140,10 @@ def every_kind_of_file_has_a_row_of_statistics():
         rows = [plot for plot in files_of(os.path.join(folder, "pages", kind + ".mqc")).values() if plot["plot_type"] == "generalstats"]
         expect_equal(len(rows), files, "rows of statistics of " + kind)
         expect(all(math.isfinite(n) for row in rows for n in numbers_in(row["data"])), "numbers of " + kind)
+        for column in (column for row in rows for column in row["pconfig"]):
+            (key, head), = column.items()
+            expect(head["title"][0].isupper() and "_" not in head["title"].split(" of ")[0], "head of %s of %s" % (key, kind))
+            expect(len(head["description"]) > len(head["title"]), "description of %s of %s" % (key, kind))
 
 
 @case

@@ -80,7 +80,7 @@ struct Figure {
 
 /// A number that says something of a whole file, for a table of many files.
 struct Statistic {
-  std::string key, about;
+  std::string key, title, about;  // `title` is the head of its column
   double value = 0;
 };
 

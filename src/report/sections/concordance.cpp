@@ -262,7 +262,8 @@ Section concordance_section(const std::string& name, const std::string& path, co
   out.models.push_back("A is " + names.a + ", B is " + names.b + ".");
   for (const std::string_view key : {"n", "pearson", "spearman"})
     if (const std::optional<double> value = all.value(key))
-      out.statistics.push_back({std::string(key), std::string(field_of(key).about), *value});
+      out.statistics.push_back(
+          {std::string(key), std::string(field_of(key).name), std::string(field_of(key).about) + " of " + names.both, *value});
   out.parts.push_back(correlation_figure(name, file, names));
   add_classes(name, file, names, out);
   add_bounds(file, out);

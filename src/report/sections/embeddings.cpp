@@ -302,8 +302,8 @@ Section embedding_section(const std::string& name, const std::string& path, cons
   section.name = name;
   section.title = "Embeddings: " + file_name(path);
   section.paragraphs = paragraphs_of(data);
-  section.statistics = {{"sequences", "Embedded sequences", static_cast<double>(data.sequences)},
-                        {"rows", "Rows of the embeddings", static_cast<double>(data.rows)}};
+  section.statistics = {{"sequences", "Sequences", "Embedded sequences", static_cast<double>(data.sequences)},
+                        {"rows", "Rows", "Rows of the embeddings", static_cast<double>(data.rows)}};
   const Looks looks(data);
   for (size_t first = 0; first < 4 && first + 1 < data.pca.components.size(); first += 2)
     section.parts.emplace_back(scatter_figure(name, data, looks, options.colour, first, first + 1));

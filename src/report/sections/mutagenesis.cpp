@@ -321,8 +321,8 @@ Section mutagenesis_section(const std::string& name, const std::string& path, co
     for (const double mean : changes.means())
       if (std::isfinite(mean)) sum += mean, ++bases;
   }
-  base.section.statistics = {{"changes", "Changes with values", values}};
-  if (bases > 0) base.section.statistics.push_back({"mean", "Mean effect of a base (nats)", sum / bases});
+  base.section.statistics = {{"changes", "Changes", "Changes with values", values}};
+  if (bases > 0) base.section.statistics.push_back({"mean", "Mean", "Mean effect of a base (nats)", sum / bases});
   return std::move(base.section);
 }
 

@@ -237,9 +237,9 @@ Section probability_section(BaseSection base, const std::string& path, const Rep
     all.right /= static_cast<double>(all.values);
     base.section.paragraphs.insert(base.section.paragraphs.begin(), summary_words(pieces.size(), all));
     base.section.statistics = {
-        {"bases", "Bases with values", static_cast<double>(all.values)},
-        {"mean_logp", "Mean ln P of the actual base (nats)", all.mean},
-        {"most_likely", "Bases whose most likely letter is the actual one (%)", 100 * all.right}};
+        {"bases", "Bases", "Bases with values", static_cast<double>(all.values)},
+        {"mean_logp", "Mean ln P", "Mean ln P of the actual base (nats)", all.mean},
+        {"most_likely", "Most likely (%)", "Bases whose most likely letter is the actual one (%)", 100 * all.right}};
   }
   note_without_letters(without_letters, path, options, base.section.paragraphs);
   return std::move(base.section);

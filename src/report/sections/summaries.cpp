@@ -59,8 +59,8 @@ void add_histogram(const ScoreFigure& about, const std::string& by, const Histog
   whole.name += "_scores";
   rows.name += "_by_" + by;
   if (section.statistics.empty())
-    section.statistics = {{"scored", "Alleles with " + about.tag.name, static_cast<double>(one[0].alleles)},
-                          {"median", "Median of " + about.tag.name, one[0].scores.quartiles[1]}};
+    section.statistics = {{"scored", "Scored", "Alleles with " + about.tag.name, static_cast<double>(one[0].alleles)},
+                          {"median", "Median", "Median of " + about.tag.name, one[0].scores.quartiles[1]}};
   section.parts.emplace_back(score_histogram(whole, one[0], bins));
   if (groups.size() > 1 && groups.size() <= kMostDrawn)
     section.parts.emplace_back(score_rows(rows, by, groups, bins));
@@ -129,6 +129,26 @@ void add_parts(const std::string& name, const SeparationFile& data, const std::s
   section.parts.emplace_back(figure_of(chart));
 }
 
+std::string measure_name(std::string_view key) {
+  constexpr std::pair<std::string_view, const char*> names[] = {
+      {"auroc", "AUROC"},
+      {"auprc", "AUPRC (trapezoidal)"},
+      {"average_precision", "Average precision"},
+      {"auroc_by_chrom", "AUROC, mean of chromosomes"},
+      {"auprc_by_chrom", "AUPRC, mean of chromosomes"},
+      {"average_precision_by_chrom", "Average precision, mean of chromosomes"},
+      {"spearman", "Spearman rank correlation"},
+      {"alleles", "Alleles"},
+      {"used", "Alleles with score and label"},
+      {"positive", "Positive alleles"},
+      {"negative", "Negative alleles"},
+      {"missing_score", "Alleles without score"},
+      {"missing_label", "Alleles without label"},
+      {"other_label", "Alleles with a label of neither class"}};
+  return std::find_if(std::begin(names), std::end(names), [&](const auto& one) { return one.first == key; })
+      ->second;
+}
+
 Table metric_table(const SeparationFile& data) {
   Table out;
   out.title = "How well " + data.score + " separates the label " + data.label;
@@ -136,31 +156,11 @@ Table metric_table(const SeparationFile& data) {
                  {"Value", "", true},
                  {"Low", "lower end of the bootstrap interval", true},
                  {"High", "upper end of the bootstrap interval", true}};
-  const auto words = [](std::string_view key) -> std::string {
-    constexpr std::pair<std::string_view, const char*> names[] = {
-        {"auroc", "AUROC"},
-        {"auprc", "AUPRC (trapezoidal)"},
-        {"average_precision", "Average precision"},
-        {"auroc_by_chrom", "AUROC, mean of chromosomes"},
-        {"auprc_by_chrom", "AUPRC, mean of chromosomes"},
-        {"average_precision_by_chrom", "Average precision, mean of chromosomes"},
-        {"spearman", "Spearman rank correlation"},
-        {"alleles", "Alleles"},
-        {"used", "Alleles with score and label"},
-        {"positive", "Positive alleles"},
-        {"negative", "Negative alleles"},
-        {"missing_score", "Alleles without score"},
-        {"missing_label", "Alleles without label"},
-        {"other_label", "Alleles with a label of neither class"}};
-    for (const auto& [name, text] : names)
-      if (name == key) return text;
-    return std::string(key);
-  };
   for (const auto& [key, metric] : data.metrics)
     out.rows.push_back(
-        {words(key), six_digits(metric.value), six_digits(metric.low), six_digits(metric.high)});
+        {measure_name(key), six_digits(metric.value), six_digits(metric.low), six_digits(metric.high)});
   for (const auto& [key, count] : data.counts)
-    out.rows.push_back({words(key), std::to_string(count), ".", "."});
+    out.rows.push_back({measure_name(key), std::to_string(count), ".", "."});
   return out;
 }
 
@@ -233,9 +233,9 @@ Section score_summary_section(const std::string& name, const std::string& path,
   out.paragraphs.push_back(words + ". " + count_text(static_cast<uint64_t>(bases)) +
                            " bases are scored, with a mean log-likelihood of " + value_text(mean) +
                            " nats, a perplexity of " + value_text(std::exp(-mean)) + ".");
-  out.statistics = {{"bases", "Scored bases", bases},
-                    {"mean_logp", "Mean log-likelihood of a base (nats)", mean},
-                    {"perplexity", "Perplexity of a base", std::exp(-mean)}};
+  out.statistics = {{"bases", "Bases", "Scored bases", bases},
+                    {"mean_logp", "Mean ln P", "Mean log-likelihood of a base (nats)", mean},
+                    {"perplexity", "Perplexity", "Perplexity of a base", std::exp(-mean)}};
   out.parts.emplace_back(
       histogram_of({name + "_scores", file_name(path), {"mean_logp", "nats per base"}, "sequence"}, means));
   out.parts.emplace_back(lowest_table(lowest, "sequence", "mean_logp",
@@ -297,8 +297,8 @@ Section gene_summary_section(const std::string& name, const std::string& path, c
                " with the lowest minimum; n is the number of alleles with a score.";
   chart.how = "Lines reach from the minimum to the maximum.";
   chart.words = "The lowest score is " + value_text(ends[1]) + ".";
-  out.statistics = {{"regions", "Regions with scores", static_cast<double>(minima.size())},
-                    {"minimum", "Lowest score", ends[1]}};
+  out.statistics = {{"regions", "Regions", "Regions with scores", static_cast<double>(minima.size())},
+                    {"minimum", "Minimum", "Lowest score", ends[1]}};
   out.parts.emplace_back(figure_of(chart));
   out.parts.emplace_back(
       histogram_of({name + "_minima", file_name(path), {"minimum", ""}, "region"}, minima));
@@ -324,7 +324,8 @@ Section separation_section(const std::string& name, const std::string& path, con
   add_parts(name + "_chromosomes", data, "chromosome", data.chromosomes, out);
   out.parts.emplace_back(metric_table(data));
   for (const auto& [key, metric] : data.metrics)
-    if (!std::isnan(metric.value)) out.statistics.push_back({key, key + " of " + data.score, metric.value});
+    if (!std::isnan(metric.value)) out.statistics.push_back(
+          {key, measure_name(key), measure_name(key) + " of " + data.score + " for " + data.label, metric.value});
   out.provenance.insert(
       out.provenance.end(),
       {{"Score", data.score},

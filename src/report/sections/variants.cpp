@@ -324,12 +324,12 @@ class VariantSection {
 
   // Of the first tag.
   void add_statistics(Section& out) const {
-    out.statistics = {{"alleles", "Alternative alleles", static_cast<double>(counts_.alleles())}};
+    out.statistics = {{"alleles", "Alleles", "Alternative alleles", static_cast<double>(counts_.alleles())}};
     const std::vector<ScoreGroup>& all = distributions_.groups(0, Grouping::all);
     if (all.empty() || all[0].scores.count == 0) return;
     out.statistics.push_back(
-        {"scored", "Alleles with " + layout_.tags[0].name, static_cast<double>(all[0].scores.count)});
-    out.statistics.push_back({"median", "Median of " + layout_.tags[0].name, all[0].scores.quartiles[1]});
+        {"scored", "Scored", "Alleles with " + layout_.tags[0].name, static_cast<double>(all[0].scores.count)});
+    out.statistics.push_back({"median", "Median", "Median of " + layout_.tags[0].name, all[0].scores.quartiles[1]});
   }
 
   // With several tags their curves are drawn together, before those of each.
@@ -345,7 +345,7 @@ class VariantSection {
                        roc_overlay(name_ + "_roc", options_.label, curves));
     for (const RocCurve& curve : curves)
       out.statistics.push_back(
-          {"auroc " + curve.name, "AUROC of " + curve.name + " for " + options_.label, curve.auroc});
+          {"auroc " + curve.name, "AUROC of " + curve.name, "AUROC of " + curve.name + " for " + options_.label, curve.auroc});
     if (comparison_)
       for (RocCurve& curve : curves) comparison_->add(std::move(curve));
   }
