@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <initializer_list>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -178,41 +178,38 @@ void add_multiqc_files(const Report& report, const std::string& folder, FileSet&
   });
 }
 
-using MakeSection = Section (*)(const std::string& name, const std::string& path,
-                                const ReportOptions& options);
+// What options about the data of files ask for; see check_needed().
+enum Has : unsigned { kAlleles = 1, kRecords = 2, kBases = 4, kEmbeddings = 8 };
 
-MakeSection maker_of(InputKind kind) {
-  switch (kind) {
-    case InputKind::variants:
-    case InputKind::variant_table:
-      return [](const std::string& name, const std::string& path, const ReportOptions& options) {
-        return variant_section(name, path, options);
-      };
-    case InputKind::mutagenesis:
-      return mutagenesis_section;
-    case InputKind::base_scores:
-      return base_score_section;
-    case InputKind::scan:
-      return scan_section;
-    case InputKind::concordance:
-      return concordance_section;
-    case InputKind::embedding_table:
-    case InputKind::embedding_array:
-      return embedding_section;
-    case InputKind::score_summary:
-      return score_summary_section;
-    case InputKind::gene_summary:
-      return gene_summary_section;
-    case InputKind::separation:
-      return separation_section;
-    case InputKind::histogram:
-      return histogram_section;
-    case InputKind::genes:
-      return annotation_section;
-    case InputKind::coding:
-      return coding_section;
-  }
-  throw Error("run_report", "this kind of file has no section");
+struct Kind {
+  InputKind kind;
+  Section (*make)(const std::string& name, const std::string& path, const ReportOptions& options);
+  unsigned has = 0;
+};
+
+Section one_variant_section(const std::string& name, const std::string& path, const ReportOptions& options) {
+  return variant_section(name, path, options);
+}
+
+constexpr Kind kKinds[] = {{InputKind::variants, one_variant_section, kAlleles | kRecords},
+                           {InputKind::variant_table, one_variant_section, kAlleles},
+                           {InputKind::mutagenesis, mutagenesis_section, kBases},
+                           {InputKind::base_scores, base_score_section, kBases},
+                           {InputKind::scan, scan_section, kBases},
+                           {InputKind::concordance, concordance_section},
+                           {InputKind::embedding_table, embedding_section, kEmbeddings},
+                           {InputKind::embedding_array, embedding_section, kEmbeddings},
+                           {InputKind::score_summary, score_summary_section},
+                           {InputKind::gene_summary, gene_summary_section},
+                           {InputKind::separation, separation_section},
+                           {InputKind::histogram, histogram_section},
+                           {InputKind::genes, annotation_section},
+                           {InputKind::coding, coding_section, kBases}};
+
+const Kind& kind_of(const std::string& path) {
+  const InputKind kind = input_kind(path);
+  return *std::find_if(std::begin(kKinds), std::end(kKinds),
+                       [&](const Kind& one) { return one.kind == kind; });
 }
 
 // A name for files and links: that of the file up to its first point, with other letters as _, and a number
@@ -247,59 +244,52 @@ void make_names_unique(Report& report) {
 
 // Refuses what was asked for and no file has a use for: most likely a file was forgotten, or the wrong one
 // named.
-void check_needed(const ReportOptions& options, const std::vector<InputKind>& kinds) {
+void check_needed(const ReportOptions& options, const std::vector<Kind>& kinds) {
   if (!options.assembly.empty() && options.assembly != "none" && !find_assembly(options.assembly))
     throw Error(
         "run_report",
         "the assembly " + printable(options.assembly) + " is not one of " + assembly_names() + " and none",
         {"correct {--assembly}, or leave it out"});
-  const auto check = [&](bool asked, std::initializer_list<InputKind> needed, const char* what,
-                         const char* files, const char* advice) {
-    const bool found = std::any_of(kinds.begin(), kinds.end(), [&](InputKind kind) {
-      return std::find(needed.begin(), needed.end(), kind) != needed.end();
-    });
-    if (asked && !found)
-      throw Error("run_report", std::string(what) + ", but no file has " + files, {advice});
-  };
-  const auto variants = {InputKind::variants, InputKind::variant_table};
-  const auto bases = {InputKind::base_scores, InputKind::scan, InputKind::mutagenesis, InputKind::coding};
-  const auto embeddings = {InputKind::embedding_table, InputKind::embedding_array};
-  check(!options.tags.empty(), variants, "tags of scores are named", "variants",
-        "leave out {--tags}, or add a file of vep");
-  check(!options.consequence_tag.empty(), {InputKind::variants}, "a tag of consequences is named",
-        "records of variants", "correct {--consequence-tag}, or leave it out");
-  check(!options.assembly.empty(), variants, "an assembly is named", "variants",
-        "leave out {--assembly}, or add a file of vep");
-  check(!options.label.empty(), variants, "a label of alleles is named", "variants",
-        "leave out {--label}, or add a file of vep");
-  check(!options.probabilities.empty(), variants, "a table of probabilities beside variants is named",
-        "variants", "leave out {--probabilities}, or add a file of vep");
-  check(!options.regions.empty(), bases, "regions are named", "scores of single bases",
-        "leave out {--regions}, or add a table of score, scan, annotate or +mutagenesis");
-  check(!options.genes.empty(),
-        {InputKind::variants, InputKind::variant_table, InputKind::base_scores, InputKind::scan,
-         InputKind::mutagenesis, InputKind::coding},
-        "genes are named", "variants or scores of single bases",
-        "leave out {--genes}, or add variants or a table of score, scan, annotate or +mutagenesis");
-  check(!options.groups.empty(), embeddings, "a table of groups is named", "embeddings",
-        "leave out {--groups} and {--colour}, or add a file of embed");
-}
-
-bool is_variants(InputKind kind) {
-  return kind == InputKind::variants || kind == InputKind::variant_table;
+  const struct {
+    bool asked;
+    unsigned needs;
+    const char *what, *files, *advice;
+  } rules[] = {
+      {!options.tags.empty(), kAlleles, "tags of scores are named", "variants",
+       "leave out {--tags}, or add a file of vep"},
+      {!options.consequence_tag.empty(), kRecords, "a tag of consequences is named", "records of variants",
+       "correct {--consequence-tag}, or leave it out"},
+      {!options.assembly.empty(), kAlleles, "an assembly is named", "variants",
+       "leave out {--assembly}, or add a file of vep"},
+      {!options.label.empty(), kAlleles, "a label of alleles is named", "variants",
+       "leave out {--label}, or add a file of vep"},
+      {!options.probabilities.empty(), kAlleles, "a table of probabilities beside variants is named",
+       "variants", "leave out {--probabilities}, or add a file of vep"},
+      {!options.regions.empty(), kBases, "regions are named", "scores of single bases",
+       "leave out {--regions}, or add a table of score, scan, annotate or +mutagenesis"},
+      {!options.genes.empty(), kAlleles | kBases, "genes are named", "variants or scores of single bases",
+       "leave out {--genes}, or add variants or a table of score, scan, annotate or +mutagenesis"},
+      {!options.groups.empty(), kEmbeddings, "a table of groups is named", "embeddings",
+       "leave out {--groups} and {--colour}, or add a file of embed"}};
+  unsigned there = 0;
+  for (const Kind& kind : kinds) there |= kind.has;
+  for (const auto& rule : rules)
+    if (rule.asked && (rule.needs & there) == 0)
+      throw Error("run_report", std::string(rule.what) + ", but no file has " + rule.files, {rule.advice});
 }
 
 // A section for each file, and before them one that compares those with variants.
-void add_sections(const std::vector<InputKind>& kinds, const ReportOptions& options, Report& report) {
-  const bool compared = std::count_if(kinds.begin(), kinds.end(), is_variants) > 1;
+void add_sections(const std::vector<Kind>& kinds, const ReportOptions& options, Report& report) {
+  const auto has_alleles = [](const Kind& kind) { return (kind.has & kAlleles) != 0; };
+  const bool compared = std::count_if(kinds.begin(), kinds.end(), has_alleles) > 1;
   VariantComparison comparison;
   std::set<std::string> names;
   for (size_t i = 0; i < options.files.size(); ++i) {
     const std::string& file = options.files[i];
     const std::string name = section_name(file, names);
-    report.sections.push_back(compared && is_variants(kinds[i])
+    report.sections.push_back(compared && has_alleles(kinds[i])
                                   ? variant_section(name, file, options, &comparison)
-                                  : maker_of(kinds[i])(name, file, options));
+                                  : kinds[i].make(name, file, options));
   }
   if (compared)
     report.sections.insert(report.sections.begin(),
@@ -311,8 +301,8 @@ void add_sections(const std::vector<InputKind>& kinds, const ReportOptions& opti
 void run_report(const ReportOptions& options) {
   Report report;
   report.title = title_of(options);
-  std::vector<InputKind> kinds;
-  for (const std::string& file : options.files) kinds.push_back(input_kind(file));
+  std::vector<Kind> kinds;
+  for (const std::string& file : options.files) kinds.push_back(kind_of(file));
   check_needed(options, kinds);
   check_folder(options.svg);
   check_folder(options.multiqc);

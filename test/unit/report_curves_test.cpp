@@ -346,12 +346,12 @@ TEST_CASE("the section of a concordance") {
   const ConcordanceFile file = read_concordance(path);
   size_t column = 0;
   for (size_t i = 0; i < concordance_fields().size(); ++i) {
-    const auto value = file.lines[0].values[i];
-    if (!value) continue;  // a field that no stratum has is no column
+    const double value = file.lines[0].values[i];
+    if (std::isnan(value)) continue;  // a field that no stratum has is no column
     ++column;
     REQUIRE(column < table.columns.size());
     CHECK(table.columns[column].name == concordance_fields()[i].name);
-    CHECK(table.rows[0][column] == six_digits(*value));
+    CHECK(table.rows[0][column] == six_digits(value));
   }
   CHECK(table.columns.size() == column + 1);
   CHECK(section.paragraphs.back() == "1 of 2 bounds are not met.");

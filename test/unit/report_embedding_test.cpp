@@ -411,9 +411,9 @@ TEST_CASE("report drawing: shapes of points differ, and begin where they end") {
 }
 
 TEST_CASE("report drawing: texts are shortened by letters, not bytes") {
-  CHECK(shortened("abc", 3) == "abc");
-  CHECK(shortened("abcd", 3) == "ab\u2026");
-  CHECK(shortened("\u00e4\u00f6\u00fc", 3) == "\u00e4\u00f6\u00fc");
-  CHECK(shortened("\u00e4\u00f6\u00fcx", 3) == "\u00e4\u00f6\u2026");
-  CHECK(shortened("", 3) == "");
+  CHECK(cut_text("abc", 3) == "abc");
+  CHECK(cut_text("abcd", 3) == "abc\u2026");
+  CHECK(cut_text("\u00e4\u00f6\u00fc", 3) == "\u00e4\u00f6\u00fc");
+  CHECK(cut_text("\u00e4\u00f6\u00fcx", 3) == "\u00e4\u00f6\u00fc\u2026");
+  CHECK(cut_text("", 3) == "");
 }

@@ -166,12 +166,6 @@ TEST_CASE("report: names of groups keep their numbers, and further ones share on
   CHECK(names.names().size() == GroupNames::kMost);
 }
 
-TEST_CASE("report: shortened texts do not end within a letter") {
-  CHECK(cut_text("abc", 3) == "abc");
-  CHECK(cut_text("abcd", 3) == "abc\u2026");
-  CHECK(cut_text("ab\u00e9d", 3) == "ab\u2026");
-}
-
 TEST_CASE("report: a long allele is shortened in the table of the lowest scores") {
   VariantLayout layout;
   layout.tags.push_back({"S", "", kNoFlagTag});

@@ -19,6 +19,23 @@ constexpr size_t kMostTips = 5000;
 constexpr double kLine = 30, kBars = 0.72;      // pixels of a category; the part of its room that bars take
 constexpr double kRowRoom = 16, kRowFoot = 12;  // pixels of a row of steps that the steps leave free
 
+std::vector<size_t> numbers_to(size_t count) {
+  std::vector<size_t> out(count);
+  std::iota(out.begin(), out.end(), size_t{0});
+  return out;
+}
+
+Table table_of(const std::vector<ChartColumn>& columns, const std::vector<size_t>& rows) {
+  Table out;
+  out.rows.resize(rows.size());
+  for (const ChartColumn& column : columns) {
+    if (column.form == ChartColumn::hidden) continue;
+    out.columns.push_back({column.name, column.about, column.texts.empty()});
+    for (size_t i = 0; i < rows.size(); ++i) out.rows[i].push_back(column.text(rows[i]));
+  }
+  return out;
+}
+
 class ChartDrawing {
  public:
   explicit ChartDrawing(const Chart& chart) : chart_(chart) {
@@ -68,10 +85,7 @@ class ChartDrawing {
   }
 
   std::vector<size_t> rows_of(const Series& series) const {
-    if (series.rows) return *series.rows;
-    std::vector<size_t> out(rows_);
-    std::iota(out.begin(), out.end(), size_t{0});
-    return out;
+    return series.rows ? *series.rows : numbers_to(rows_);
   }
 
   std::vector<Point> points(const Series& series, size_t column) const {
@@ -107,8 +121,8 @@ class ChartDrawing {
     Plot plot(chart_.title, chart_.width, height(), chart_.x, chart_.y);
     if (chart_.prepare) chart_.prepare(plot);
     if (const std::vector<LegendEntry> entries = legend(); !entries.empty()) plot.legend(entries);
-    std::vector<size_t> order(chart_.series.size());
-    std::iota(order.rbegin(), order.rend(), size_t{0});
+    std::vector<size_t> order = numbers_to(chart_.series.size());
+    std::reverse(order.begin(), order.end());
     std::stable_sort(order.begin(), order.end(),
                      [&](size_t a, size_t b) { return chart_.series[a].layer < chart_.series[b].layer; });
     for (const size_t i : order)
@@ -259,16 +273,8 @@ class ChartDrawing {
   Table table() const {
     if (cloud_)
       return cloud_->numbers(chart_.columns[chart_.x_column].name, chart_.columns[cloud_value_].name);
-    Table out;
+    Table out = table_of(chart_.columns, some(chart_.most_rows));
     out.title = chart_.table_title.empty() ? some_words(chart_.most_rows) : chart_.table_title;
-    for (const ChartColumn& column : chart_.columns)
-      if (column.form != ChartColumn::hidden)
-        out.columns.push_back({column.name, column.about, column.texts.empty()});
-    for (const size_t row : some(chart_.most_rows)) {
-      std::vector<std::string>& texts = out.rows.emplace_back();
-      for (const ChartColumn& column : chart_.columns)
-        if (column.form != ChartColumn::hidden) texts.push_back(column.text(row));
-    }
     return out;
   }
 
@@ -428,8 +434,23 @@ std::string sentences(std::initializer_list<std::string> all) {
   return out;
 }
 
+void Chart::add_row(std::initializer_list<std::variant<double, std::string>> values) {
+  size_t column = 0;
+  for (const auto& value : values) {
+    ChartColumn& to = columns[column++];
+    if (const double* number = std::get_if<double>(&value))
+      to.numbers.push_back(*number);
+    else
+      to.texts.push_back(std::get<std::string>(value));
+  }
+}
+
 Figure figure_of(const Chart& chart) {
   return ChartDrawing(chart).figure();
+}
+
+Table table_of(const std::vector<ChartColumn>& columns) {
+  return table_of(columns, numbers_to(columns[0].size()));
 }
 
 std::pair<double, double> middle_of(std::vector<double> values) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "src/report/drawing/document.hpp"
@@ -85,9 +86,14 @@ struct Chart {
   std::string svg = {};                    // a picture that is no chart
   std::string table_title = {};            // of its numbers
   std::function<void(Plot&)> prepare = {}, above = {};  // a scale of colours; what no mark has
+
+  /// Adds a value to each column.
+  void add_row(std::initializer_list<std::variant<double, std::string>> values);
 };
 
 Figure figure_of(const Chart& chart);
+/// A table of columns, for numbers that no picture shows.
+Table table_of(const std::vector<ChartColumn>& columns);
 
 /// Sentences behind one another; empty ones are left out.
 std::string sentences(std::initializer_list<std::string> all);

@@ -195,21 +195,12 @@ double text_width(std::string_view words, double size) {
   return 0.6 * size * static_cast<double>(letters);
 }
 
-std::string first_letters(std::string_view words, size_t most) {
+std::string cut_text(std::string_view text, size_t most) {
   size_t letters = 0;
-  for (size_t i = 0; i < words.size(); ++i)
-    if ((static_cast<uint8_t>(words[i]) & 0xC0) != 0x80 && ++letters > most)
-      return std::string(words.substr(0, i)) + "\u2026";
-  return std::string(words);
-}
-
-std::string shortened(std::string_view words, size_t letters) {
-  size_t begun = 0, end = 0;  // letters; where the text is cut if there are too many
-  for (size_t i = 0; i < words.size(); ++i) {
-    if ((static_cast<uint8_t>(words[i]) & 0xC0) == 0x80) continue;
-    if (++begun == letters) end = i;
-  }
-  return begun <= letters ? std::string(words) : std::string(words.substr(0, end)) + "\u2026";
+  for (size_t i = 0; i < text.size(); ++i)
+    if ((static_cast<uint8_t>(text[i]) & 0xC0) != 0x80 && ++letters > most)
+      return std::string(text.substr(0, i)) + "\u2026";
+  return std::string(text);
 }
 
 std::string marker_path(Marker marker, double x, double y, double radius) {

@@ -91,10 +91,8 @@ class Svg {
 
 /// About how wide a text is, in pixels: enough to keep labels apart.
 double text_width(std::string_view words, double size = 11);
-/// The first `most` letters of a text, with an ellipsis if there are more.
-std::string first_letters(std::string_view words, size_t most);
-/// A text with at most so many letters, the last of them an ellipsis if some were left out.
-std::string shortened(std::string_view words, size_t letters);
+/// Text of a file in a place that is not wide: after `most` letters it ends in an ellipsis.
+std::string cut_text(std::string_view text, size_t most);
 
 /// The shapes of points that stand for groups: they can be told apart on grey paper, too.
 enum class Marker { circle, square, triangle, diamond, down_triangle, cross, plus, star };

@@ -265,12 +265,15 @@ Section annotation_section(const std::string& name, const std::string& path, con
   if (totals.sequences > drawn.size())
     out.paragraphs.push_back("The first " + std::to_string(drawn.size()) + " of " +
                              plural(totals.sequences, "sequence") + " with genes are drawn.");
-  out.statistics = {{item + "s", runs ? "Runs" : "Genes", runs ? "Runs of coding bases" : "Genes, complete and partial", static_cast<double>(totals.genes)},
-                    {"mean_score", "Mean score", "Mean score of " + item + "s", totals.each(totals.score)}};
+  out.statistics = {
+      {item + "s", runs ? "Runs" : "Genes", runs ? "Runs of coding bases" : "Genes, complete and partial",
+       static_cast<double>(totals.genes)},
+      {"mean_score", "Mean score", "Mean score of " + item + "s", totals.each(totals.score)}};
   if (!runs) {
     const auto complete = static_cast<double>(totals.genes - totals.partial);
     out.statistics.push_back({"complete", "Complete (%)", "Complete genes (%)", 100 * totals.each(complete)});
-    out.statistics.push_back({"exons", "Exons", "Mean number of exons of a gene", totals.each(static_cast<double>(totals.exons))});
+    out.statistics.push_back(
+        {"exons", "Exons", "Mean number of exons of a gene", totals.each(static_cast<double>(totals.exons))});
   }
   std::erase_if(drawn, [](const DrawnSequence& on) { return on.genes.empty(); });
   for (size_t i = 0; i < drawn.size(); ++i)
@@ -295,9 +298,10 @@ Section coding_section(const std::string& name, const std::string& path, const R
       base.section.paragraphs.begin(),
       plural(static_cast<size_t>(all.bases), "base") + " in " + plural(pieces.size(), "piece") +
           " of consecutive bases. More likely coding than not are " + all.words() + ".");
-  base.section.statistics = {{"bases", "Bases", "Bases with probabilities", all.bases},
-                             {"coding_forward", "Coding, forward (%)", "Bases above 0.5, forward strand (%)", all.percent(0)},
-                             {"coding_reverse", "Coding, reverse (%)", "Bases above 0.5, reverse strand (%)", all.percent(1)}};
+  base.section.statistics = {
+      {"bases", "Bases", "Bases with probabilities", all.bases},
+      {"coding_forward", "Coding, forward (%)", "Bases above 0.5, forward strand (%)", all.percent(0)},
+      {"coding_reverse", "Coding, reverse (%)", "Bases above 0.5, reverse strand (%)", all.percent(1)}};
   return std::move(base.section);
 }
 

@@ -88,7 +88,7 @@ class GeneRows {
 
  private:
   void put(const Gene& gene, double from, double to) {
-    PlacedGene placed = {&gene, from, to, first_letters(gene.name, kLongestName), from};
+    PlacedGene placed = {&gene, from, to, cut_text(gene.name, kLongestName), from};
     const double room = text_width(placed.name);
     placed.name_at = std::max(left_, std::min(from, right_ - room));
     const double begin = std::min(from, placed.name_at), end = std::max(to, placed.name_at + room) + 10;
@@ -111,12 +111,6 @@ class GeneRows {
   std::vector<double> ends_;
   size_t left_out_ = 0;
 };
-
-GeneRows gene_rows(const std::vector<Gene>& genes, int64_t first, const TrackView& view, double width) {
-  const TrackLayout place(view, width);
-  return {genes, place.left, place.right,
-          [place, first](int64_t position) { return place.x(static_cast<double>(position - first)); }};
-}
 
 GeneRows gene_rows(const std::vector<Gene>& genes, const Plot& plot) {
   return {genes, plot.left(), plot.right(),
@@ -254,13 +248,13 @@ void draw_gene(Svg& out, const Gene& gene, const std::function<double(int64_t)>&
   boxes(gene.coding, 2 * exon);
 }
 
-double gene_height(const std::vector<Gene>& genes, int64_t first, const TrackView& view, double width) {
-  return gene_rows(genes, first, view, width).height();
-}
-
-void draw_genes(Svg& out, const std::vector<Gene>& genes, int64_t first, const TrackView& view, double width,
-                double top) {
-  gene_rows(genes, first, view, width).draw(out, top);
+double draw_genes(Svg& out, const std::vector<Gene>& genes, int64_t first, const TrackView& view,
+                  double width, double top) {
+  const TrackLayout place(view, width);
+  const GeneRows rows(genes, place.left, place.right,
+                      [&](int64_t position) { return place.x(static_cast<double>(position - first)); });
+  rows.draw(out, top);
+  return rows.height();
 }
 
 double genes_height(const Plot& plot, const std::vector<Gene>& genes) {

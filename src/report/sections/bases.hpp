@@ -65,11 +65,10 @@ void draw_heading(Svg& out, double left, double y, std::string_view words);
 /// twice their height. `edge` is where a base begins.
 void draw_gene(Svg& out, const Gene& gene, const std::function<double(int64_t)>& edge, double left,
                double right, double middle, double exon);
-/// The height of the genes in a part of a piece whose first base is at position `first`; 0 if none is there.
-double gene_height(const std::vector<Gene>& genes, int64_t first, const TrackView& view, double width);
-/// Draws them from `top` downwards, with their names.
-void draw_genes(Svg& out, const std::vector<Gene>& genes, int64_t first, const TrackView& view, double width,
-                double top);
+/// Draws the genes in a part of a piece whose first base is at position `first`, with their names, from `top`
+/// downwards. Returns their height, which is 0 if none is there.
+double draw_genes(Svg& out, const std::vector<Gene>& genes, int64_t first, const TrackView& view,
+                  double width, double top);
 /// The same above the frame of a chart along a sequence, which needs this height more.
 double genes_height(const Plot& plot, const std::vector<Gene>& genes);
 void draw_genes_above(Plot& plot, const std::vector<Gene>& genes);

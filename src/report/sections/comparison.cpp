@@ -19,119 +19,120 @@ struct Differences {
   double mean = 0, deviation = 0, low = 0, high = 0;
 };
 
-template <class Pairs>
-Differences differences_of(const Pairs& pairs) {
+Differences differences_of(const std::vector<BothScores>& pairs) {
   Differences out;
   const auto count = static_cast<double>(pairs.size());
   // Corrected once by the mean of the distances from it, in which rounding hardly counts.
   for (int pass = 0; pass < 2; ++pass) {
     double sum = 0;
-    for (const auto& pair : pairs) sum += pair.b - pair.a - out.mean;
+    for (const BothScores& pair : pairs) sum += pair.b - pair.a - out.mean;
     out.mean += sum / count;
   }
   double squares = 0;
-  for (const auto& pair : pairs) squares += (pair.b - pair.a - out.mean) * (pair.b - pair.a - out.mean);
+  for (const BothScores& pair : pairs) squares += (pair.b - pair.a - out.mean) * (pair.b - pair.a - out.mean);
   out.deviation = std::sqrt(squares / (count - 1));
   out.low = out.mean - kLimit * out.deviation;
   out.high = out.mean + kLimit * out.deviation;
   return out;
 }
 
-// Two columns of the same alleles as dots, or as a cloud of many. `names` are those of the alleles, none for
-// many.
-template <class Pairs>
-Chart pair_chart(const Pairs& pairs, const std::vector<std::string>& names, const std::string& tag_a,
-                 const std::string& tag_b, ChartColumn x, ChartColumn y) {
-  Chart out;
-  const bool many = pairs.size() > 1000;
-  ChartColumn alleles{.form = ChartColumn::hidden};
-  for (size_t i = 0; i < pairs.size() && pairs.size() <= Cloud::kMostDots; ++i) {
-    alleles.texts.push_back(names.size() == pairs.size() ? names[i] : "allele " + std::to_string(i + 1));
-    if (names.size() == pairs.size())
-      out.tips.push_back(names[i] + "\n" + tag_a + ": " + value_text(pairs[i].a) + "\n" + tag_b + ": " +
-                         value_text(pairs[i].b));
-  }
-  out.columns = {std::move(x), std::move(y), std::move(alleles)};
-  out.series = {{.mark = Series::dots,
-                 .name = "alleles",
-                 .colour = theme::kLine,
-                 .value = 1,
-                 .size = many ? 1.5 : 2.2,
-                 .opacity = many ? 0.5 : 0.6,
-                 .in_legend = false}};
-  out.names = 2;
-  out.cloud = true;
-  out.row = "allele";
-  return out;
-}
+// What the figures and the table of two scores are made of.
+struct Compared {
+  const std::string &a, &b;  // the names of the scores
+  std::string unit;
+  const std::vector<BothScores>& pairs;
+  const std::vector<std::string>& names;  // of the alleles, none of many
+  Agreement agreement;
+  Differences differences;
 
-template <class Pairs>
-Figure scatter_figure(const std::string& name, const std::string& tag_a, const std::string& tag_b,
-                      const std::string& unit, const Pairs& pairs, const Agreement& found,
-                      const std::vector<std::string>& names) {
-  ChartColumn a{tag_a}, b{tag_b};
+  // Two columns of these alleles as dots, or as a cloud of many.
+  Chart chart(ChartColumn x, ChartColumn y) const {
+    Chart out;
+    const bool many = pairs.size() > 1000, named = names.size() == pairs.size();
+    ChartColumn alleles{.form = ChartColumn::hidden};
+    for (size_t i = 0; i < pairs.size() && pairs.size() <= Cloud::kMostDots; ++i) {
+      alleles.texts.push_back(named ? names[i] : "allele " + std::to_string(i + 1));
+      if (named)
+        out.tips.push_back(names[i] + "\n" + a + ": " + value_text(pairs[i].a) + "\n" + b + ": " +
+                           value_text(pairs[i].b));
+    }
+    out.columns = {std::move(x), std::move(y), std::move(alleles)};
+    out.series = {{.mark = Series::dots,
+                   .name = "alleles",
+                   .colour = theme::kLine,
+                   .value = 1,
+                   .size = many ? 1.5 : 2.2,
+                   .opacity = many ? 0.5 : 0.6,
+                   .in_legend = false}};
+    out.names = 2;
+    out.cloud = true;
+    out.row = "allele";
+    return out;
+  }
+};
+
+Figure scatter_figure(const std::string& name, const Compared& of) {
+  ChartColumn x{of.a}, y{of.b};
   std::vector<double> both;
-  for (const auto& pair : pairs) {
-    a.numbers.push_back(pair.a);
-    b.numbers.push_back(pair.b);
+  for (const BothScores& pair : of.pairs) {
+    x.numbers.push_back(pair.a);
+    y.numbers.push_back(pair.b);
     both.insert(both.end(), {pair.a, pair.b});
   }
-  Chart out = pair_chart(pairs, names, tag_a, tag_b, std::move(a), std::move(b));
+  Chart out = of.chart(std::move(x), std::move(y));
   out.name = name + "_scatter";
-  out.title = tag_b + " against " + tag_a;
+  out.title = of.b + " against " + of.a;
   out.width = 540, out.height = 520;
-  out.x = out.y = value_axis(with_unit(tag_a, unit), std::move(both));
-  out.y.label = with_unit(tag_b, unit);
+  out.x = out.y = value_axis(with_unit(of.a, of.unit), std::move(both));
+  out.y.label = with_unit(of.b, of.unit);
   out.series.push_back({.legend = "equal scores",
                         .colour = theme::kSoft,
                         .points = {{out.x.least, out.x.least}, {out.x.most, out.x.most}},
                         .size = 1,
                         .dashed = true});
-  const std::string correlations =
-      std::isnan(found.pearson) ? "One of the scores is the same for all alleles, so there is no correlation."
-                                : "Pearson correlation " + value_text(found.pearson) +
-                                      ", Spearman rank correlation " + value_text(found.spearman) + ".";
-  out.what = tag_b + " (upwards) against " + tag_a + " (to the right) of " + count_text(pairs.size()) +
+  out.what = of.b + " (upwards) against " + of.a + " (to the right) of " + count_text(of.pairs.size()) +
              " alleles that have both.";
   out.how = "On the dashed line both are equal.";
-  out.facts = correlations;
-  out.words = correlations + " The mean distance between the two is " + value_text(found.mean_difference) +
-              ", the largest " + value_text(found.largest_difference) + ".";
+  out.facts = std::isnan(of.agreement.pearson)
+                  ? "One of the scores is the same for all alleles, so there is no correlation."
+                  : "Pearson correlation " + value_text(of.agreement.pearson) +
+                        ", Spearman rank correlation " + value_text(of.agreement.spearman) + ".";
+  out.words = out.facts + " The mean distance between the two is " +
+              value_text(of.agreement.mean_difference) + ", the largest " +
+              value_text(of.agreement.largest_difference) + ".";
   return figure_of(out);
 }
 
-template <class Pairs>
-Figure bland_altman_figure(const std::string& name, const std::string& tag_a, const std::string& tag_b,
-                           const std::string& unit, const Pairs& pairs, const Differences& found,
-                           const std::vector<std::string>& names) {
+Figure bland_altman_figure(const std::string& name, const Compared& of) {
+  const Differences& found = of.differences;
   ChartColumn means{"Mean"}, differences{"Difference"};
   uint64_t within = 0;
-  for (const auto& pair : pairs) {
+  for (const BothScores& pair : of.pairs) {
     means.numbers.push_back(pair.a / 2 + pair.b / 2);
     differences.numbers.push_back(pair.b - pair.a);
     within += differences.numbers.back() >= found.low && differences.numbers.back() <= found.high;
   }
-  Chart out = pair_chart(pairs, names, tag_a, tag_b, std::move(means), std::move(differences));
+  Chart out = of.chart(std::move(means), std::move(differences));
   out.name = name + "_bland_altman";
-  out.title = "Bland\u2013Altman plot of " + tag_a + " and " + tag_b;
+  out.title = "Bland\u2013Altman plot of " + of.a + " and " + of.b;
   out.width = 640, out.height = 420;
-  out.x = value_axis(with_unit("Mean of " + tag_a + " and " + tag_b, unit), out.columns[0].numbers);
+  out.x = value_axis(with_unit("Mean of " + of.a + " and " + of.b, of.unit), out.columns[0].numbers);
   // With the lines, and room for their words.
   const auto [least, most] = middle_of(out.columns[1].numbers);
   const double low = std::min(least, found.low), high = std::max(most, found.high),
                room = 0.08 * (high - low);
-  out.y = round_axis(with_unit(tag_b + " \u2212 " + tag_a, unit), low - room, high + room);
+  out.y = round_axis(with_unit(of.b + " \u2212 " + of.a, of.unit), low - room, high + room);
   const auto level = [&](double value, const std::string& legend, bool dashed) {
     out.series.push_back({.legend = legend,
                           .colour = theme::kMark,
                           .points = {{out.x.least, value}, {out.x.most, value}},
                           .size = 1.5,
-                          .dashed = dashed});
+                          .dashed = dashed,
+                          .layer = 1});
   };
   level(found.mean, "mean difference", false);
   level(found.high, "limits of agreement", true);
   level(found.low, "", true);
-  for (Series& one : out.series) one.layer = one.mark == Series::line;
   out.above = [&](Plot& plot) {
     const TextStyle left = {.colour = theme::kInk, .anchor = Anchor::start},
                     right = {.colour = theme::kInk, .anchor = Anchor::end};
@@ -139,36 +140,37 @@ Figure bland_altman_figure(const std::string& name, const std::string& tag_a, co
     plot.note(out.x.most, found.high, -4, -4, "+1.96 SD " + value_text(found.high), right);
     plot.note(out.x.most, found.low, -4, 13, "\u22121.96 SD " + value_text(found.low), right);
   };
-  out.what = "Difference " + tag_b + " \u2212 " + tag_a +
-             " (upwards) against the mean of the two (to the right) of " + count_text(pairs.size()) +
+  out.what = "Difference " + of.b + " \u2212 " + of.a +
+             " (upwards) against the mean of the two (to the right) of " + count_text(of.pairs.size()) +
              " alleles.";
   out.facts = "The mean difference is " + value_text(found.mean) + ", its standard deviation " +
               value_text(found.deviation) +
               "; the limits of agreement, mean \u00b1 1.96 standard deviations, are " +
               value_text(found.low) + " and " + value_text(found.high) + ".";
-  out.words = value_text(100 * static_cast<double>(within) / static_cast<double>(pairs.size())) +
+  out.words = value_text(100 * static_cast<double>(within) / static_cast<double>(of.pairs.size())) +
               " % of the alleles lie within the limits of agreement.";
   return figure_of(out);
 }
 
-Table measure_table(const ScoreTag& a, const ScoreTag& b, size_t count, const Agreement& found,
-                    const Differences& differences) {
-  const std::string &tag_a = a.name, &tag_b = b.name;
-  const std::string overlap = "Overlap of the " + std::string(overlap_words(a.high, b.high));
+Table measure_table(const Compared& of, bool high_a, bool high_b) {
+  const Agreement& found = of.agreement;
+  const std::string overlap = "Overlap of the " + std::string(overlap_words(high_a, high_b));
   Table out;
-  out.title = "Agreement of " + tag_a + " and " + tag_b;
+  out.title = "Agreement of " + of.a + " and " + of.b;
   out.columns = {{"Measure"}, {"Value", "", true}};
-  out.rows = {{"Alleles with both scores", std::to_string(count)},
-              {"Pearson correlation", six_digits(found.pearson)},
-              {"Spearman rank correlation", six_digits(found.spearman)},
-              {"Mean difference " + tag_b + " \u2212 " + tag_a, six_digits(differences.mean)},
-              {"Standard deviation of the difference", six_digits(differences.deviation)},
-              {"Lower limit of agreement", six_digits(differences.low)},
-              {"Upper limit of agreement", six_digits(differences.high)},
-              {"Mean absolute difference", six_digits(found.mean_difference)},
-              {"Largest absolute difference", six_digits(found.largest_difference)},
-              {overlap + " 1 %", six_digits(found.overlap_1)},
-              {overlap + " 5 %", six_digits(found.overlap_5)}};
+  out.rows = {{"Alleles with both scores", std::to_string(of.pairs.size())}};
+  const std::pair<std::string, double> values[] = {
+      {"Pearson correlation", found.pearson},
+      {"Spearman rank correlation", found.spearman},
+      {"Mean difference " + of.b + " \u2212 " + of.a, of.differences.mean},
+      {"Standard deviation of the difference", of.differences.deviation},
+      {"Lower limit of agreement", of.differences.low},
+      {"Upper limit of agreement", of.differences.high},
+      {"Mean absolute difference", found.mean_difference},
+      {"Largest absolute difference", found.largest_difference},
+      {overlap + " 1 %", found.overlap_1},
+      {overlap + " 5 %", found.overlap_5}};
+  for (const auto& [measure, value] : values) out.rows.push_back({measure, six_digits(value)});
   return out;
 }
 
@@ -188,22 +190,24 @@ void AgreementFigures::add(double a, double b, const std::string& name) {
 
 void AgreementFigures::finish(const std::string& name, const ScoreTag& a, const ScoreTag& b,
                               Section& section) {
-  const std::string &tag_a = a.name, &tag_b = b.name, unit = a.unit == b.unit ? a.unit : "";
+  const auto note = [&](std::string words) { section.paragraphs.push_back(std::move(words)); };
   if (infinite_ > 0)
-    section.paragraphs.push_back(count_text(infinite_) + (infinite_ == 1 ? " allele has" : " alleles have") +
-                                 " an infinite value of " + tag_a + " or " + tag_b +
-                                 ", and the comparison of the two leaves " +
-                                 (infinite_ == 1 ? "it" : "them") + " out.");
-  if (pairs_.size() < 2) {
-    section.paragraphs.push_back(std::string(pairs_.empty() ? "No allele has" : "Only one allele has") +
-                                 " both " + tag_a + " and " + tag_b + ", too few to compare the two.");
-    return;
-  }
-  const Agreement found = agreement(pairs_, a.high, b.high);
-  const Differences differences = differences_of(pairs_);
-  section.parts.push_back(scatter_figure(name, tag_a, tag_b, unit, pairs_, found, names_));
-  section.parts.push_back(bland_altman_figure(name, tag_a, tag_b, unit, pairs_, differences, names_));
-  section.parts.push_back(measure_table(a, b, pairs_.size(), found, differences));
+    note(count_text(infinite_) + (infinite_ == 1 ? " allele has" : " alleles have") +
+         " an infinite value of " + a.name + " or " + b.name + ", and the comparison of the two leaves " +
+         (infinite_ == 1 ? "it" : "them") + " out.");
+  if (pairs_.size() < 2)
+    return note(std::string(pairs_.empty() ? "No allele has" : "Only one allele has") + " both " + a.name +
+                " and " + b.name + ", too few to compare the two.");
+  const Compared both{a.name,
+                      b.name,
+                      a.unit == b.unit ? a.unit : "",
+                      pairs_,
+                      names_,
+                      agreement(pairs_, a.high, b.high),
+                      differences_of(pairs_)};
+  section.parts.push_back(scatter_figure(name, both));
+  section.parts.push_back(bland_altman_figure(name, both));
+  section.parts.push_back(measure_table(both, a.high, b.high));
   pairs_ = {};
   names_ = {};
 }
@@ -249,8 +253,8 @@ Figure roc_overlay(const std::string& name, const std::string& label, const std:
   out.name = name;
   out.title = "ROC curves of all scores";
   out.width = 620, out.height = 600;
-  out.x = {"False positive rate (share of " + names.negative + " alleles)", 0, 1, false, {}};
-  out.y = {"True positive rate (share of " + names.positive + " alleles)", 0, 1, false, {}};
+  out.x.label = "False positive rate (share of " + names.negative + " alleles)";
+  out.y.label = "True positive rate (share of " + names.positive + " alleles)";
   out.columns = {{"False positive rate"}};
   for (size_t k = 0; k < kRates; ++k) out.columns[0].numbers.push_back(rate_at(k));
   out.what = "Receiver operating characteristics for the label " + label + ", over all thresholds.";
@@ -301,10 +305,9 @@ bool VariantComparison::one_tag() const {
 }
 
 std::string VariantComparison::list_of_files() const {
-  std::string out;
-  for (size_t i = 0; i < files_.size(); ++i)
-    out += (i == 0 ? "" : i + 1 == files_.size() ? " and " : ", ") + files_[i].name;
-  return out;
+  std::vector<std::string> names;
+  for (const File& file : files_) names.push_back(file.name);
+  return and_list(names);
 }
 
 std::string VariantComparison::score_name(const File& file) const {
@@ -321,8 +324,7 @@ void VariantComparison::add_distributions(const std::string& name, Section& sect
       all.push_back(allele.score);
     }
   if (all.empty()) return;
-  const ScoreSummary summary(all);
-  const ScoreBins bins = bins_for(all, summary);
+  const ScoreBins bins = bins_for(all);
   std::vector<ScoreGroup> groups;
   for (size_t f = 0; f < files_.size(); ++f) {
     ScoreGroup group{one_tag() ? files_[f].name : score_name(files_[f]), files_[f].total, {}, {}};

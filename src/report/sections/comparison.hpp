@@ -13,6 +13,11 @@
 
 namespace carbon {
 
+/// Two scores of one allele.
+struct BothScores {
+  double a, b;
+};
+
 /// Keeps every pair, because the rank correlation needs them all: 16 bytes each, and about 30 more in
 /// finish().
 class AgreementFigures {
@@ -25,10 +30,7 @@ class AgreementFigures {
   void finish(const std::string& name, const ScoreTag& a, const ScoreTag& b, Section& section);
 
  private:
-  struct Both {
-    double a, b;
-  };
-  std::vector<Both> pairs_;
+  std::vector<BothScores> pairs_;
   std::vector<std::string> names_;
   uint64_t infinite_ = 0;
 };

@@ -1,12 +1,13 @@
 #include "src/report/sections/distributions.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <compare>
 #include <set>
 
+#include "src/report/drawing/chart.hpp"
 #include "src/report/sources/variants.hpp"
+#include "src/statistics/ranking.hpp"
 
 namespace carbon {
 namespace {
@@ -20,42 +21,11 @@ double times_power(double number, int power) {
 
 constexpr const char* kNoConsequence = "none given";
 
-// The value at a place among the sorted values. Those before it are not larger then, and those after it are
-// not smaller.
-float value_at(std::vector<float>& values, size_t place) {
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(place);
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
-}
-
-double quantile_of(std::vector<float>& values, double share) {
-  const double place = static_cast<double>(values.size() - 1) * share;
-  const auto at = static_cast<size_t>(place);
-  const double low = value_at(values, at);
-  if (at + 1 == values.size()) return low;
-  const double high = *std::min_element(values.begin() + static_cast<std::ptrdiff_t>(at) + 1, values.end());
-  return low + (high - low) * (place - static_cast<double>(at));
-}
-
-// The number below a score that ends after eight binary digits: the edge of a bin needs no more.
-double rough(float score) {
-  const auto bits = std::bit_cast<uint32_t>(score);
-  return std::bit_cast<float>(std::signbit(score) ? bits | 0xFFFFu : bits & ~0xFFFFu);
-}
-
 }  // namespace
 
-// Few extreme scores would make all others a single bar: then the bins end earlier, and the values beyond are
-// counted beside them.
-ScoreBins bins_for(std::vector<float>& scores, const ScoreSummary& all) {
-  if (all.count == 0) return {0, 1};
-  const auto last = static_cast<double>(scores.size() - 1);
-  const auto low_place = static_cast<size_t>(last * 0.0025);
-  const size_t high_place = std::min(static_cast<size_t>(last * 0.9975) + 1, scores.size() - 1);
-  const double low = std::clamp(rough(value_at(scores, low_place)), all.least, all.most);
-  const double high = std::clamp(rough(value_at(scores, high_place)), all.least, all.most);
-  const bool cut = high > low && all.most - all.least > 2 * (high - low);
-  return cut ? ScoreBins(low, high) : ScoreBins(all.least, all.most);
+ScoreBins bins_for(const std::vector<float>& scores) {
+  const auto [least, most] = middle_of({scores.begin(), scores.end()});
+  return {least, most};
 }
 
 GroupNames::GroupNames(const std::vector<std::string>& first) {
@@ -69,13 +39,6 @@ size_t GroupNames::number(std::string_view name) {
   names_.emplace_back(name);
   numbers_.emplace(name, names_.size() - 1);
   return names_.size() - 1;
-}
-
-std::string cut_text(std::string_view text, size_t most) {
-  if (text.size() <= most) return std::string(text);
-  // Not in the middle of a letter of several bytes.
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
-  return std::string(text.substr(0, most)) + "\u2026";
 }
 
 std::vector<std::string> figure_parts(const std::vector<std::string>& tags) {
@@ -152,10 +115,10 @@ ScoreSummary::ScoreSummary(std::vector<float>& scores) : count(scores.size()) {
     sum = next;
   }
   mean = (sum + lost) / static_cast<double>(count);
-  const auto [low, high] = std::minmax_element(scores.begin(), scores.end());
-  least = *low, most = *high;
+  std::sort(scores.begin(), scores.end());
+  least = scores.front(), most = scores.back();
   for (size_t q = 0; q < quartiles.size(); ++q)
-    quartiles[q] = quantile_of(scores, static_cast<double>(q + 1) / 4);
+    quartiles[q] = quantile(scores, static_cast<double>(q + 1) / 4);
 }
 
 VariantDistributions::VariantDistributions(const VariantLayout& layout)
@@ -251,7 +214,7 @@ void VariantDistributions::finish() {
   for (Tag& tag : tags_) {
     // All alleles first, because they give the bins.
     const std::vector<ScoreGroup> all = summarise(tag, 0, scores);
-    tag.bins = all.empty() ? ScoreBins(0, 1) : bins_for(scores[0], all[0].scores);
+    tag.bins = bins_for(all.empty() ? std::vector<float>() : scores[0]);
     for (size_t by = 0; by < kGroupings; ++by) tag.groups[by] = summarise(tag, by, scores);
   }
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "src/report/drawing/document.hpp"
+#include "src/report/drawing/svg.hpp"
 #include "src/report/sources/variants.hpp"
 
 namespace carbon {
@@ -35,8 +36,6 @@ class GroupNames {
   std::vector<std::string> names_;
 };
 
-/// Text of a file in a place that is not wide: after `most` bytes it ends in an ellipsis.
-std::string cut_text(std::string_view text, size_t most);
 /// What tags, which may have points and letters of any kind, add to the names of their figures. All differ.
 std::vector<std::string> figure_parts(const std::vector<std::string>& tags);
 
@@ -79,12 +78,13 @@ struct ScoreSummary {
   std::array<double, 3> quartiles = {kNone, kNone, kNone};
 
   ScoreSummary() = default;
-  /// Changes the order of the scores, none of which is NaN.
+  /// Sorts the scores, none of which is NaN.
   explicit ScoreSummary(std::vector<float>& scores);
 };
 
-/// Bins for these scores, whose summary is known. Changes their order.
-ScoreBins bins_for(std::vector<float>& scores, const ScoreSummary& all);
+/// Bins for these scores. A few extreme ones would make all others a single bar: they lie beside the bins, as
+/// middle_of() says.
+ScoreBins bins_for(const std::vector<float>& scores);
 
 enum class Grouping { all, type, filter, consequence };
 inline constexpr size_t kGroupings = 4;

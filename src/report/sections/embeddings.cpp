@@ -31,91 +31,95 @@ std::string axis_name(const EmbeddingPoints& data, size_t component) {
   return component_name(component) + " (" + value_text(share(data, component)) + " % of the variance)";
 }
 
-// Points that are drawn alike.
-struct Look {
-  std::string name;
-  std::string colour;
-  Marker marker = Marker::circle;
-  double radius = 2.8;
-};
-
 // From the colour of low numbers to that of high ones, which differ in hue and in lightness.
-std::string step_colour(size_t step) {
+std::vector<std::string> scale_colours() {
   constexpr double low[] = {0xc9, 0x85, 0x00}, high[] = {0x0c, 0x3c, 0x74};
-  constexpr char digits[] = "0123456789abcdef";
-  std::string out = "#";
-  for (int i = 0; i < 3; ++i) {
+  std::vector<std::string> out;
+  for (size_t step = 0; step < kSteps; ++step) {
     const double part = static_cast<double>(step) / static_cast<double>(kSteps - 1);
-    const auto value = static_cast<unsigned>(std::lround(low[i] + part * (high[i] - low[i])));
-    out += digits[value >> 4];
-    out += digits[value & 15];
+    std::string& colour = out.emplace_back("#");
+    for (int i = 0; i < 3; ++i) {
+      const auto value = static_cast<unsigned>(std::lround(low[i] + part * (high[i] - low[i])));
+      for (const unsigned digit : {value >> 4, value & 15}) colour += "0123456789abcdef"[digit];
+    }
   }
   return out;
 }
 
-// How points look, and which look each point has.
+// The series of points that look alike: of all points, of groups, or of steps of a scale. The largest groups
+// are drawn first, and points without a value before them, so that none hides a small group.
 class Looks {
  public:
-  explicit Looks(const EmbeddingPoints& data) : data_(data) {
-    if (!data.coloured) {
-      looks_.push_back({"", std::string(theme::kSeries[0])});
-      return;
-    }
-    if (data.numeric)
-      add_steps();
+  Looks(const EmbeddingPoints& data, const std::string& colour) : data_(data) {
+    if (!data.coloured)
+      add("sequences", theme::kSeries[0], Marker::circle, 2.8, false);
+    else if (data.numeric)
+      add_steps(colour);
     else
       add_groups();
-    if (data_.without.rows > 0)
-      looks_.push_back({"no value", std::string(theme::kReference), Marker::circle, 2});
+    if (data.coloured && data.without.rows > 0) {
+      add("no value", theme::kReference, Marker::circle, 2);
+      series_.back().layer = -1;
+    }
+    for (size_t i = 0; i < data.points.size(); ++i) series_[look_of(data.points[i])].rows->push_back(i);
+    for (Series& one : series_)
+      if (one.in_legend)
+        one.legend = cut_text(one.name, kLongestName) + " (" + count_text(one.rows->size()) + ")";
   }
 
-  const std::vector<Look>& looks() const { return looks_; }
+  const std::vector<Series>& series() const { return series_; }
   /// The groups that share one look.
   bool others() const { return !data_.numeric && data_.groups.size() > kColours; }
-
   bool scaled() const { return steps_ > 0; }
-  double least() const { return least_; }
-  double most() const { return most_; }
-  /// Of a scale, from low to high; without those that have no value.
-  std::vector<std::string> scale() const {
-    std::vector<std::string> out;
-    for (const Look& look : looks_)
-      if (out.size() < steps_) out.push_back(look.colour);
-    return out;
+  void draw_scale(Plot& plot, const std::string& name) const {
+    plot.colour_scale(name, least_, most_, {colours_.data(), steps_});
   }
 
-  size_t of(const EmbeddingPoint& point) const {
+ private:
+  void add(const std::string& name, std::string_view colour, Marker marker, double radius,
+           bool in_legend = true) {
+    series_.push_back({.mark = Series::dots,
+                       .name = name,
+                       .colour = colour,
+                       .value = 2,
+                       .rows = std::vector<size_t>(),
+                       .size = radius,
+                       .opacity = kOpacity,
+                       .marker = marker,
+                       .layer = static_cast<int>(series_.size()),
+                       .in_legend = in_legend});
+  }
+
+  void add_groups() {
+    for (size_t i = 0; i < std::min(data_.groups.size(), kColours); ++i)
+      add(data_.groups[i].name, theme::kSeries[i], kMarkers[i], 2.8);
+    if (others()) add("other", theme::kInk, Marker::circle, 1.6);
+  }
+
+  void add_steps(const std::string& name) {
+    std::vector<double> numbers;
+    for (const EmbeddingPoint& point : data_.points)
+      if (point.group != kNoGroup) numbers.push_back(point.number);
+    if (numbers.empty()) return;
+    const auto [least, most] = std::minmax_element(numbers.begin(), numbers.end());
+    least_ = *least, most_ = *most;
+    width_ = (most_ - least_) / static_cast<double>(kSteps);
+    if (!std::isfinite(width_)) width_ = 0;
+    steps_ = width_ > 0 ? kSteps : 1;
+    for (size_t i = 0; i < steps_; ++i) add(name, colours_[i], Marker::circle, 2.8, false);
+  }
+
+  size_t look_of(const EmbeddingPoint& point) const {
     if (!data_.coloured) return 0;
-    if (point.group == kNoGroup) return looks_.size() - 1;
+    if (point.group == kNoGroup) return series_.size() - 1;
     if (!data_.numeric) return std::min(point.group, kColours);
     if (!(width_ > 0)) return 0;
     return std::min(static_cast<size_t>((point.number - least_) / width_), kSteps - 1);
   }
 
- private:
-  void add_groups() {
-    for (size_t i = 0; i < std::min(data_.groups.size(), kColours); ++i)
-      looks_.push_back({data_.groups[i].name, std::string(theme::kSeries[i]), kMarkers[i]});
-    if (others()) looks_.push_back({"other", std::string(theme::kInk), Marker::circle, 1.6});
-  }
-
-  void add_steps() {
-    bool first = true;
-    for (const EmbeddingPoint& point : data_.points) {
-      if (point.group == kNoGroup) continue;
-      least_ = first ? point.number : std::min(least_, point.number);
-      most_ = first ? point.number : std::max(most_, point.number);
-      first = false;
-    }
-    width_ = (most_ - least_) / static_cast<double>(kSteps);
-    if (!std::isfinite(width_)) width_ = 0;
-    if (first) return;
-    steps_ = width_ > 0 ? kSteps : 1;
-    for (size_t i = 0; i < steps_; ++i) looks_.push_back({"", step_colour(i)});
-  }
-
   const EmbeddingPoints& data_;
-  std::vector<Look> looks_;
+  const std::vector<std::string> colours_ = scale_colours();
+  std::vector<Series> series_;
   size_t steps_ = 0;
   double least_ = 0, most_ = 0, width_ = 0;
 };
@@ -148,31 +152,6 @@ std::string colour_caption(const EmbeddingPoints& data, const Looks& looks, cons
   return out;
 }
 
-// The largest groups are drawn first, and points without a value before them, so that none hides a small
-// group.
-std::vector<Series> series_of(const EmbeddingPoints& data, const Looks& looks, const std::string& colour) {
-  std::vector<Series> out;
-  for (const Look& look : looks.looks()) {
-    Series one{.mark = Series::dots,
-               .name = look.name,
-               .colour = look.colour,
-               .value = 2,
-               .rows = std::vector<size_t>(),
-               .size = look.radius,
-               .opacity = kOpacity,
-               .marker = look.marker,
-               .layer = static_cast<int>(out.size())};
-    if (look.name.empty()) one.name = data.coloured ? colour : "sequences", one.in_legend = false;
-    out.push_back(std::move(one));
-  }
-  if (data.coloured && data.without.rows > 0) out.back().layer = -1;
-  for (size_t i = 0; i < data.points.size(); ++i) out[looks.of(data.points[i])].rows->push_back(i);
-  for (Series& one : out)
-    if (one.in_legend)
-      one.legend = shortened(one.name, kLongestName) + " (" + count_text(one.rows->size()) + ")";
-  return out;
-}
-
 // Two components.
 Figure scatter_figure(const std::string& name, const EmbeddingPoints& data, const Looks& looks,
                       const std::string& colour, size_t x, size_t y) {
@@ -187,10 +166,10 @@ Figure scatter_figure(const std::string& name, const EmbeddingPoints& data, cons
       groups.numbers.push_back(point.group == kNoGroup ? NAN : point.number);
     else
       groups.texts.push_back(point.group == kNoGroup ? "." : value_name(data, point));
-    std::string& tip = tips.emplace_back(shortened(point.name, 60));
+    std::string& tip = tips.emplace_back(cut_text(point.name, 60));
     if (data.coloured)
-      tip += "\n" + shortened(colour, kLongestName) + ": " +
-             (point.group == kNoGroup ? "no value" : shortened(value_name(data, point), 60));
+      tip += "\n" + cut_text(colour, kLongestName) + ": " +
+             (point.group == kNoGroup ? "no value" : cut_text(value_name(data, point), 60));
   }
   Chart out{.name = name + "_pc" + std::to_string(x + 1) + "_pc" + std::to_string(y + 1),
             .title = "Principal components " + std::to_string(x + 1) + " and " + std::to_string(y + 1),
@@ -199,7 +178,7 @@ Figure scatter_figure(const std::string& name, const EmbeddingPoints& data, cons
             .x = value_axis(axis_name(data, x), at[0].numbers),
             .y = value_axis(axis_name(data, y), at[1].numbers),
             .columns = {names, at[0], at[1]},
-            .series = series_of(data, looks, colour),
+            .series = looks.series(),
             .x_column = 1,
             .what = scatter_caption(data),
             .how = colour_caption(data, looks, colour),
@@ -212,9 +191,7 @@ Figure scatter_figure(const std::string& name, const EmbeddingPoints& data, cons
             .most_multiqc = kMostMultiqcPoints};
   if (data.coloured) out.columns.push_back(std::move(groups));
   if (looks.scaled())
-    out.prepare = [&](Plot& plot) {
-      plot.colour_scale(shortened(colour, kLongestName), looks.least(), looks.most(), looks.scale());
-    };
+    out.prepare = [&](Plot& plot) { looks.draw_scale(plot, cut_text(colour, kLongestName)); };
   return figure_of(out);
 }
 
@@ -304,7 +281,7 @@ Section embedding_section(const std::string& name, const std::string& path, cons
   section.paragraphs = paragraphs_of(data);
   section.statistics = {{"sequences", "Sequences", "Embedded sequences", static_cast<double>(data.sequences)},
                         {"rows", "Rows", "Rows of the embeddings", static_cast<double>(data.rows)}};
-  const Looks looks(data);
+  const Looks looks(data, options.colour);
   for (size_t first = 0; first < 4 && first + 1 < data.pca.components.size(); first += 2)
     section.parts.emplace_back(scatter_figure(name, data, looks, options.colour, first, first + 1));
   if (!data.pca.components.empty()) section.parts.emplace_back(scree_figure(name, data));

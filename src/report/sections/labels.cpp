@@ -5,6 +5,7 @@
 #include <span>
 
 #include "src/report/drawing/chart.hpp"
+#include "src/report/sections/distributions.hpp"
 #include "src/report/sections/thresholds.hpp"
 #include "src/statistics/curves.hpp"
 #include "src/statistics/label.hpp"
@@ -28,127 +29,78 @@ std::string class_text(uint64_t count, const std::string& name) {
 
 // ---- The distribution of both classes
 
-struct Histogram {
-  static constexpr size_t kBins = 50;
-  Axis axis;
-  uint64_t counts[2][kBins] = {}, totals[2] = {0, 0};  // negative, positive; totals are of finite scores
-  uint64_t infinite = 0, beyond = 0;                   // beyond the ends of the axis
-
-  double edge(size_t i) const {
-    return i == kBins ? axis.most
-                      : axis.least +
-                            static_cast<double>(i) * ((axis.most - axis.least) / static_cast<double>(kBins));
-  }
-  double share(int positive, size_t bin) const {
-    return static_cast<double>(counts[positive][bin]) /
-           static_cast<double>(std::max<uint64_t>(1, totals[positive]));
-  }
-  // So that no score is silently missing from a picture.
-  std::string beyond_words() const {
-    std::string out;
-    if (infinite > 0) out = plural(infinite, "infinite value") + " cannot be drawn.";
-    if (beyond > 0)
-      out += (out.empty() ? "" : " ") + plural(beyond, "score") + (beyond == 1 ? " lies" : " lie") +
-             " beyond the ends of the axis, far from all others.";
-    return out;
-  }
+// The alleles of a class that have finite scores.
+struct ClassScores {
+  std::string name;
+  std::string_view colour;
+  std::vector<float> finite;
+  ScoreSummary scores;
+  BinCounts bins;
 };
-
-// A bin begins at its lower edge, which belongs to it; the last one also has its upper edge.
-size_t bin_of(const Histogram& histogram, double score) {
-  const double wide = (histogram.axis.most - histogram.axis.least) / static_cast<double>(Histogram::kBins);
-  auto bin = static_cast<size_t>(
-      std::clamp((score - histogram.axis.least) / wide, 0.0, static_cast<double>(Histogram::kBins - 1)));
-  if (bin > 0 && score < histogram.edge(bin)) --bin;
-  if (bin + 1 < Histogram::kBins && score >= histogram.edge(bin + 1)) ++bin;
-  return bin;
-}
-
-Histogram histogram_of(const std::string& tag, const LabelledScores& labelled) {
-  Histogram out;
-  out.axis = value_axis(with_unit(tag, labelled.unit), {labelled.scores.begin(), labelled.scores.end()});
-  for (size_t i = 0; i < labelled.scores.size(); ++i) {
-    if (!std::isfinite(labelled.scores[i])) {
-      ++out.infinite;
-      continue;
-    }
-    const int positive = labelled.positive[i];
-    ++out.totals[positive];
-    if (labelled.scores[i] < out.axis.least || labelled.scores[i] > out.axis.most)
-      ++out.beyond;
-    else
-      ++out.counts[positive][bin_of(out, labelled.scores[i])];
-  }
-  return out;
-}
-
-// Of finite scores.
-double median_of(const LabelledScores& labelled, bool positive) {
-  std::vector<double> scores;
-  for (size_t i = 0; i < labelled.scores.size(); ++i)
-    if (labelled.positive[i] == positive && std::isfinite(labelled.scores[i]))
-      scores.push_back(labelled.scores[i]);
-  std::sort(scores.begin(), scores.end());
-  return quantile(scores, 0.5);
-}
 
 Figure class_figure(const std::string& name, const std::string& tag, const std::string& label,
                     const LabelledScores& labelled) {
-  const Histogram histogram = histogram_of(tag, labelled);
-  const ClassNames& names = labelled.names;
-  constexpr const char* of_class = "of the alleles of this class";
-  std::vector<ChartColumn> columns = {
-      {"From", "lower edge, which belongs to the interval"},
-      {"To", "upper edge"},
-      {.name = "Alleles: " + names.positive, .about = "number of alleles", .form = ChartColumn::count},
-      {"Share: " + names.positive, of_class},
-      {.name = "Alleles: " + names.negative, .about = "number of alleles", .form = ChartColumn::count},
-      {"Share: " + names.negative, of_class},
-      {.form = ChartColumn::hidden},  // both shares in per cent
-      {.form = ChartColumn::hidden}};
-  double highest = 0;
-  for (size_t bin = 0; bin < Histogram::kBins; ++bin) {
-    const double shares[] = {histogram.share(1, bin), histogram.share(0, bin)};
-    const double row[] = {histogram.edge(bin),
-                          histogram.edge(bin + 1),
-                          static_cast<double>(histogram.counts[1][bin]),
-                          shares[0],
-                          static_cast<double>(histogram.counts[0][bin]),
-                          shares[1],
-                          100 * shares[0],
-                          100 * shares[1]};
-    for (size_t c = 0; c < columns.size(); ++c) columns[c].numbers.push_back(row[c]);
-    highest = std::max({highest, row[6], row[7]});
+  ClassScores classes[] = {{labelled.names.positive, kPositive, {}, {}, {}},
+                           {labelled.names.negative, kNegative, {}, {}, {}}};
+  std::vector<float> all;
+  for (size_t i = 0; i < labelled.scores.size(); ++i) {
+    if (!std::isfinite(labelled.scores[i])) continue;
+    all.push_back(labelled.scores[i]);
+    classes[labelled.positive[i] ? 0 : 1].finite.push_back(labelled.scores[i]);
   }
-  const std::string positives = class_text(histogram.totals[1], names.positive);
-  const std::string negatives = class_text(histogram.totals[0], names.negative);
-  const auto steps = [](const std::string& name, const std::string& legend, std::string_view colour,
-                        size_t column) {
-    return Series{.mark = Series::steps,
-                  .name = name,
-                  .legend = legend,
-                  .colour = colour,
-                  .value = column,
-                  .opacity = kClassOpacity,
-                  .edge = colour};
-  };
-  return figure_of({.name = name + "_label_classes",
-                    .title = tag + " by label",
-                    .width = 640,
-                    .height = 340,
-                    .x = histogram.axis,
-                    .y = round_axis("Share of the alleles of the class (%)", 0, highest),
-                    .columns = std::move(columns),
-                    .series = {steps(names.positive, positives, kPositive, 6),
-                               steps(names.negative, negatives, kNegative, 7)},
-                    .what = "Distribution of " + tag + " for " + positives + " and " + negatives +
-                            ", by the label " + label + ": the share of a class in each of " +
-                            std::to_string(Histogram::kBins) + " intervals of " +
-                            value_text(histogram.edge(1) - histogram.edge(0)) + ".",
-                    .facts = histogram.beyond_words(),
-                    .words = "The median is " + value_text(median_of(labelled, true)) + " for " +
-                             names.positive + " alleles and " + value_text(median_of(labelled, false)) +
-                             " for " + names.negative + " ones."});
+  const ScoreBins bins = bins_for(all);
+  Chart out;
+  out.name = name + "_label_classes";
+  out.title = tag + " by label";
+  out.width = 640, out.height = 340;
+  out.x = {with_unit(tag, labelled.unit), bins.edge(0), bins.edge(bins.size()), false, {}};
+  out.columns = {{"From", "lower edge, which belongs to the interval"}, {"To", "upper edge"}};
+  for (size_t bin = 0; bin < bins.size(); ++bin) {
+    out.columns[0].numbers.push_back(bins.edge(bin));
+    out.columns[1].numbers.push_back(bins.edge(bin + 1));
+  }
+  uint64_t beyond = 0;
+  double highest = 0;
+  for (ClassScores& one : classes) {
+    for (const float score : one.finite) one.bins.add(bins, score);
+    one.bins.counts.resize(bins.size());  // of a class without any
+    one.scores = ScoreSummary(one.finite);
+    beyond += one.bins.below + one.bins.above;
+    ChartColumn counts{
+        .name = "Alleles: " + one.name, .about = "number of alleles", .form = ChartColumn::count};
+    ChartColumn shares{"Share: " + one.name, "of the alleles of this class"};
+    ChartColumn percents{.form = ChartColumn::hidden};
+    for (const uint64_t count : one.bins.counts) {
+      const auto alleles = static_cast<double>(count);
+      const double share = alleles / static_cast<double>(std::max<uint64_t>(1, one.scores.count));
+      counts.numbers.push_back(alleles);
+      shares.numbers.push_back(share);
+      percents.numbers.push_back(100 * share);
+      highest = std::max(highest, 100 * share);
+    }
+    out.series.push_back({.mark = Series::steps,
+                          .name = one.name,
+                          .legend = class_text(one.scores.count, one.name),
+                          .colour = one.colour,
+                          .value = out.columns.size() + 2,
+                          .opacity = kClassOpacity,
+                          .edge = one.colour});
+    out.columns.insert(out.columns.end(), {std::move(counts), std::move(shares), std::move(percents)});
+  }
+  out.y = round_axis("Share of the alleles of the class (%)", 0, highest);
+  out.what = "Distribution of " + tag + " for " + out.series[0].legend + " and " + out.series[1].legend +
+             ", by the label " + label + ": the share of a class in each of " +
+             plural(bins.size(), "interval") + " of " + value_text(bins.width()) + ".";
+  // So that no score is silently missing from the picture.
+  if (const size_t infinite = labelled.scores.size() - all.size(); infinite > 0)
+    out.facts = plural(infinite, "infinite value") + " cannot be drawn.";
+  if (beyond > 0)
+    out.facts = sentences({out.facts, plural(beyond, "score") + (beyond == 1 ? " lies" : " lie") +
+                                          " beyond the ends of the axis, far from all others."});
+  out.words = "The median is " + value_text(classes[0].scores.quartiles[1]) + " for " + classes[0].name +
+              " alleles and " + value_text(classes[1].scores.quartiles[1]) + " for " + classes[1].name +
+              " ones.";
+  return figure_of(out);
 }
 
 // ---- Curves
@@ -351,24 +303,17 @@ Figure precision_figure(const std::string& name, const std::string& tag, const C
 
 // As +auroc lists them.
 Table area_table(const Curves& curves, const LabelledScores& labelled) {
-  Table out;
-  out.title = "How well " + curves.score + " separates the label " + curves.label;
-  out.columns = {{"Measure", ""},
-                 {"Value", "", true},
-                 {"Low", "lower end of the 95 % bootstrap interval", true},
-                 {"High", "upper end of the 95 % bootstrap interval", true}};
-  constexpr const char* names[] = {"AUROC", "AUPRC (trapezoidal)", "Average precision"};
-  for (size_t m = 0; m < 3; ++m)
-    out.rows.push_back({names[m], six_digits(curves.metrics.values[m]), six_digits(curves.intervals.low[m]),
-                        six_digits(curves.intervals.high[m])});
-  const std::pair<std::string, uint64_t> counts[] = {
-      {"Alleles: " + curves.names.positive, curves.metrics.positive},
-      {"Alleles: " + curves.names.negative, curves.metrics.negative},
-      {"Alleles without score", labelled.missing_score},
-      {"Alleles without label", labelled.missing_label},
-      {"Alleles with a label of neither class", labelled.other_label}};
-  for (const auto& [what, count] : counts) out.rows.push_back({what, std::to_string(count), ".", "."});
-  return out;
+  std::vector<Measure> measures;
+  for (const char* name : {"AUROC", "AUPRC (trapezoidal)", "Average precision"}) {
+    const size_t m = measures.size();
+    measures.push_back({name, curves.metrics.values[m], curves.intervals.low[m], curves.intervals.high[m]});
+  }
+  return measure_table(curves.score, curves.label, measures,
+                       {{"Alleles: " + curves.names.positive, curves.metrics.positive},
+                        {"Alleles: " + curves.names.negative, curves.metrics.negative},
+                        {"Alleles without score", labelled.missing_score},
+                        {"Alleles without label", labelled.missing_label},
+                        {"Alleles with a label of neither class", labelled.other_label}});
 }
 
 std::string why_no_curves(const std::string& tag, const std::string& label, const LabelledScores& labelled) {
@@ -387,6 +332,28 @@ std::string why_no_curves(const std::string& tag, const std::string& label, cons
 }
 
 }  // namespace
+
+Table measure_table(const std::string& score, const std::string& label, const std::vector<Measure>& measures,
+                    const std::vector<std::pair<std::string, uint64_t>>& counts) {
+  Table out;
+  out.title = "How well " + score + " separates the label " + label;
+  out.columns = {{"Measure"},
+                 {"Value", "", true},
+                 {"Low", "lower end of the bootstrap interval", true},
+                 {"High", "upper end of the bootstrap interval", true}};
+  for (const Measure& one : measures)
+    out.rows.push_back({one.name, six_digits(one.value), six_digits(one.low), six_digits(one.high)});
+  for (const auto& [name, count] : counts) out.rows.push_back({name, std::to_string(count), ".", "."});
+  return out;
+}
+
+void add_label_provenance(const std::string& label, uint64_t bootstrap, uint64_t seed, double confidence,
+                          Section& section) {
+  section.provenance.emplace_back("Label", label);
+  section.provenance.emplace_back("Bootstrap", count_text(bootstrap) + " samples, seed " +
+                                                   std::to_string(seed) + ", confidence " +
+                                                   value_text(confidence));
+}
 
 std::optional<RocCurve> add_label_figures(const std::string& name, const std::string& tag,
                                           const LabelledScores& labelled, const ReportOptions& options,

@@ -28,6 +28,19 @@ struct LabelledScores {
   ClassNames names = {};
 };
 
+/// How well a score separates a label, with the ends of the interval; NaN for what is not known.
+struct Measure {
+  std::string name;
+  double value, low, high;
+};
+/// The table of such measures, with counts below them.
+Table measure_table(const std::string& score, const std::string& label, const std::vector<Measure>& measures,
+                    const std::vector<std::pair<std::string, uint64_t>>& counts);
+
+/// How the label and the intervals of a file came about.
+void add_label_provenance(const std::string& label, uint64_t bootstrap, uint64_t seed, double confidence,
+                          Section& section);
+
 /// A curve as it is drawn.
 struct RocCurve {
   std::string name;  // of the score

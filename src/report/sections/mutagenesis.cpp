@@ -200,8 +200,7 @@ double draw_row(Svg& out, const Changes& changes, const std::vector<Gene>& genes
     out.add(track, 0, y);
     y += height;
   };
-  draw_genes(out, genes, changes.piece().first, view, rows.width, y);
-  y += gene_height(genes, changes.piece().first, view, rows.width);
+  y += draw_genes(out, genes, changes.piece().first, view, rows.width, y);
   Svg effects;
   draw_effects(effects, changes.track(), changes.means(), view,
                effect_axis(changes.means(), rows.width, kEffects));
@@ -322,7 +321,8 @@ Section mutagenesis_section(const std::string& name, const std::string& path, co
       if (std::isfinite(mean)) sum += mean, ++bases;
   }
   base.section.statistics = {{"changes", "Changes", "Changes with values", values}};
-  if (bases > 0) base.section.statistics.push_back({"mean", "Mean", "Mean effect of a base (nats)", sum / bases});
+  if (bases > 0)
+    base.section.statistics.push_back({"mean", "Mean", "Mean effect of a base (nats)", sum / bases});
   return std::move(base.section);
 }
 

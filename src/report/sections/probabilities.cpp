@@ -54,8 +54,7 @@ std::string logo_svg(const std::string& title, const TablePiece& piece, const Ba
                rows.letters ? "Probabilities of the letters" : "Probability of the actual base");
   y += kHeading;
   for (const TrackView& view : rows.views) {
-    draw_genes(out, genes, piece.first, view, rows.width, y);
-    y += gene_height(genes, piece.first, view, rows.width);
+    y += draw_genes(out, genes, piece.first, view, rows.width, y);
     Svg logo;
     draw_logo(logo, track, view, {.width = rows.width, .height = kLogo});
     out.add(logo, 0, y);
@@ -236,10 +235,10 @@ Section probability_section(BaseSection base, const std::string& path, const Rep
     all.mean /= static_cast<double>(all.values);
     all.right /= static_cast<double>(all.values);
     base.section.paragraphs.insert(base.section.paragraphs.begin(), summary_words(pieces.size(), all));
-    base.section.statistics = {
-        {"bases", "Bases", "Bases with values", static_cast<double>(all.values)},
-        {"mean_logp", "Mean ln P", "Mean ln P of the actual base (nats)", all.mean},
-        {"most_likely", "Most likely (%)", "Bases whose most likely letter is the actual one (%)", 100 * all.right}};
+    base.section.statistics = {{"bases", "Bases", "Bases with values", static_cast<double>(all.values)},
+                               {"mean_logp", "Mean ln P", "Mean ln P of the actual base (nats)", all.mean},
+                               {"most_likely", "Most likely (%)",
+                                "Bases whose most likely letter is the actual one (%)", 100 * all.right}};
   }
   note_without_letters(without_letters, path, options, base.section.paragraphs);
   return std::move(base.section);

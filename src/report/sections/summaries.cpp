@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "src/report/drawing/chart.hpp"
+#include "src/report/sections/labels.hpp"
 #include "src/report/sections/sections.hpp"
 #include "src/report/sources/input.hpp"
 
@@ -59,8 +60,9 @@ void add_histogram(const ScoreFigure& about, const std::string& by, const Histog
   whole.name += "_scores";
   rows.name += "_by_" + by;
   if (section.statistics.empty())
-    section.statistics = {{"scored", "Scored", "Alleles with " + about.tag.name, static_cast<double>(one[0].alleles)},
-                          {"median", "Median", "Median of " + about.tag.name, one[0].scores.quartiles[1]}};
+    section.statistics = {
+        {"scored", "Scored", "Alleles with " + about.tag.name, static_cast<double>(one[0].alleles)},
+        {"median", "Median", "Median of " + about.tag.name, one[0].scores.quartiles[1]}};
   section.parts.emplace_back(score_histogram(whole, one[0], bins));
   if (groups.size() > 1 && groups.size() <= kMostDrawn)
     section.parts.emplace_back(score_rows(rows, by, groups, bins));
@@ -149,21 +151,6 @@ std::string measure_name(std::string_view key) {
       ->second;
 }
 
-Table metric_table(const SeparationFile& data) {
-  Table out;
-  out.title = "How well " + data.score + " separates the label " + data.label;
-  out.columns = {{"Measure"},
-                 {"Value", "", true},
-                 {"Low", "lower end of the bootstrap interval", true},
-                 {"High", "upper end of the bootstrap interval", true}};
-  for (const auto& [key, metric] : data.metrics)
-    out.rows.push_back(
-        {measure_name(key), six_digits(metric.value), six_digits(metric.low), six_digits(metric.high)});
-  for (const auto& [key, count] : data.counts)
-    out.rows.push_back({measure_name(key), std::to_string(count), ".", "."});
-  return out;
-}
-
 }  // namespace
 
 Section begin_section(const std::string& name, const std::string& path, const std::string& what,
@@ -200,7 +187,7 @@ Table lowest_table(const Lowest<TextRow>& rows, const std::string& item, const s
 
 Figure histogram_of(const ScoreFigure& about, std::vector<float>& values) {
   ScoreGroup all{"", values.size(), ScoreSummary(values), {}};
-  const ScoreBins bins = bins_for(values, all.scores);
+  const ScoreBins bins = bins_for(values);
   for (const float value : values) all.bins.add(bins, value);
   return score_histogram(about, all, bins);
 }
@@ -322,16 +309,20 @@ Section separation_section(const std::string& name, const std::string& path, con
   Section out = begin_section(name, path, "how well " + data.score + " separates " + data.label, {});
   add_parts(name + "_strata", data, data.by, data.strata, out);
   add_parts(name + "_chromosomes", data, "chromosome", data.chromosomes, out);
-  out.parts.emplace_back(metric_table(data));
+  std::vector<Measure> measures;
+  std::vector<std::pair<std::string, uint64_t>> counts;
   for (const auto& [key, metric] : data.metrics)
-    if (!std::isnan(metric.value)) out.statistics.push_back(
-          {key, measure_name(key), measure_name(key) + " of " + data.score + " for " + data.label, metric.value});
-  out.provenance.insert(
-      out.provenance.end(),
-      {{"Score", data.score},
-       {"Label", data.label + (data.negated ? ", judged by minus the score" : "")},
-       {"Bootstrap", count_text(data.bootstrap) + " samples, seed " + std::to_string(data.seed) +
-                         ", confidence " + value_text(data.confidence)}});
+    measures.push_back({measure_name(key), metric.value, metric.low, metric.high});
+  for (const auto& [key, count] : data.counts) counts.emplace_back(measure_name(key), count);
+  out.parts.emplace_back(measure_table(data.score, data.label, measures, counts));
+  for (const auto& [key, metric] : data.metrics)
+    if (!std::isnan(metric.value))
+      out.statistics.push_back({key, measure_name(key),
+                                measure_name(key) + " of " + data.score + " for " + data.label,
+                                metric.value});
+  out.provenance.emplace_back("Score", data.score);
+  add_label_provenance(data.label + (data.negated ? ", judged by minus the score" : ""), data.bootstrap,
+                       data.seed, data.confidence, out);
   return out;
 }
 

@@ -327,9 +327,10 @@ class VariantSection {
     out.statistics = {{"alleles", "Alleles", "Alternative alleles", static_cast<double>(counts_.alleles())}};
     const std::vector<ScoreGroup>& all = distributions_.groups(0, Grouping::all);
     if (all.empty() || all[0].scores.count == 0) return;
+    out.statistics.push_back({"scored", "Scored", "Alleles with " + layout_.tags[0].name,
+                              static_cast<double>(all[0].scores.count)});
     out.statistics.push_back(
-        {"scored", "Scored", "Alleles with " + layout_.tags[0].name, static_cast<double>(all[0].scores.count)});
-    out.statistics.push_back({"median", "Median", "Median of " + layout_.tags[0].name, all[0].scores.quartiles[1]});
+        {"median", "Median", "Median of " + layout_.tags[0].name, all[0].scores.quartiles[1]});
   }
 
   // With several tags their curves are drawn together, before those of each.
@@ -344,8 +345,8 @@ class VariantSection {
       out.parts.insert(out.parts.begin() + static_cast<ptrdiff_t>(before),
                        roc_overlay(name_ + "_roc", options_.label, curves));
     for (const RocCurve& curve : curves)
-      out.statistics.push_back(
-          {"auroc " + curve.name, "AUROC of " + curve.name, "AUROC of " + curve.name + " for " + options_.label, curve.auroc});
+      out.statistics.push_back({"auroc " + curve.name, "AUROC of " + curve.name,
+                                "AUROC of " + curve.name + " for " + options_.label, curve.auroc});
     if (comparison_)
       for (RocCurve& curve : curves) comparison_->add(std::move(curve));
   }

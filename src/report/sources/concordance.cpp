@@ -1,6 +1,9 @@
 #include "src/report/sources/concordance.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
@@ -17,25 +20,25 @@ constexpr size_t kMostStrata = 1000;               // as in +concord
 constexpr double kMostAlleles = 9007199254740992;  // 2^53: all counts up to it are doubles
 
 // A field in the range of its kind.
-std::optional<double> read_field(const JsonMembers& from, const ConcordanceField& field) {
-  const std::optional<double> value = from.optional_number(field.key);
-  if (!value) return value;
+double read_field(const JsonMembers& from, const ConcordanceField& field) {
+  const double value = from.number_or_nan(field.key);
+  if (std::isnan(value)) return value;
   const auto check = [&](bool right, const char* range) {
     if (!right) from.refuse(from.name_of(field.key), range);
   };
   switch (field.kind) {
     case ConcordanceField::count:
-      check(from.member(field.key).is_number_unsigned() && *value <= kMostAlleles, "a count or null");
+      check(from.member(field.key).is_number_unsigned() && value <= kMostAlleles, "a count or null");
       break;
     case ConcordanceField::share:
-      check(*value >= 0 && *value <= 1, "a number from 0 to 1 or null");
+      check(value >= 0 && value <= 1, "a number from 0 to 1 or null");
       break;
     case ConcordanceField::correlation:
     case ConcordanceField::difference:
-      check(*value >= -1 && *value <= 1, "a number from -1 to 1 or null");
+      check(value >= -1 && value <= 1, "a number from -1 to 1 or null");
       break;
     case ConcordanceField::distance:
-      check(*value >= 0, "a number of at least 0 or null");
+      check(value >= 0, "a number of at least 0 or null");
       break;
   }
   return value;
@@ -45,7 +48,7 @@ ConcordanceLine read_line(const JsonMembers& from, bool labelled) {
   ConcordanceLine out;
   out.name = from.text("name");
   for (const ConcordanceField& field : concordance_fields())
-    out.values.push_back(field.labelled && !labelled ? std::nullopt : read_field(from, field));
+    out.values.push_back(field.labelled && !labelled ? NAN : read_field(from, field));
   return out;
 }
 
@@ -64,7 +67,7 @@ void read_bounds(const JsonMembers& from, ConcordanceFile& out) {
   for (size_t i = 0; i < bounds.size(); ++i) {
     const JsonMembers one = from.element("bounds", i);
     out.bounds.push_back(
-        {one.text("option"), one.number("bound"), one.optional_number("value"), one.truth("met")});
+        {one.text("option"), one.number("bound"), one.number_or_nan("value"), one.truth("met")});
   }
 }
 
@@ -72,57 +75,54 @@ void read_bounds(const JsonMembers& from, ConcordanceFile& out) {
 
 const std::vector<ConcordanceField>& concordance_fields() {
   using Field = ConcordanceField;
-  static const std::vector<Field> fields = {
-      {"alleles", "Alleles of A", Field::count, false, "alternative alleles of the first file"},
-      {"n", "Compared", Field::count, false, "alleles with both scores"},
-      {"only_a", "Only in A", Field::count, false, "alleles that only the first file has"},
-      {"only_b", "Only in B", Field::count, false, "alleles that only the second file has"},
-      {"missing_a", "Without A", Field::count, false, "alleles without score A"},
-      {"missing_b", "Without B", Field::count, false, "alleles without score B"},
-      {"missing_both", "Without both", Field::count, false, "alleles without both scores"},
-      {"pearson", "Pearson", Field::correlation, false, "Pearson correlation"},
-      {"spearman", "Spearman", Field::correlation, false, "Spearman rank correlation"},
-      {"mean_abs_diff", "Mean absolute difference", Field::distance, false, "mean |A - B|"},
-      {"max_abs_diff", "Largest absolute difference", Field::distance, false, "largest |A - B|"},
-      {"overlap_1", "Overlap of 1 %", Field::share, false,
-       "share of the lowest 1 % (of distances, as CARBON_L2, the highest) that both scores have in common"},
-      {"overlap_5", "Overlap of 5 %", Field::share, false,
-       "share of the lowest 5 % (of distances, as CARBON_L2, the highest) that both scores have in common"},
-      {"positive", "Positive", Field::count, true, "alleles with both scores and a positive label"},
-      {"negative", "Negative", Field::count, true, "alleles with both scores and a negative label"},
-      {"missing_label", "Without label", Field::count, true, "alleles with both scores and no label"},
-      {"other_label", "Other label", Field::count, true,
-       "alleles with both scores and a label of neither class"},
-      {"auroc_a", "AUROC of A", Field::share, true, "AUROC of score A"},
-      {"auroc_b", "AUROC of B", Field::share, true, "AUROC of score B"},
-      {"auroc_diff", "AUROC, B \u2212 A", Field::difference, true, "AUROC of B - AUROC of A"},
-      {"auroc_diff_low", "Low (AUROC)", Field::difference, true,
-       "lower end of the interval of the difference"},
-      {"auroc_diff_high", "High (AUROC)", Field::difference, true,
-       "upper end of the interval of the difference"},
-      {"auprc_a", "AUPRC of A", Field::share, true, "area under the precision-recall curve of score A"},
-      {"auprc_b", "AUPRC of B", Field::share, true, "area under the precision-recall curve of score B"},
-      {"auprc_diff", "AUPRC, B \u2212 A", Field::difference, true, "AUPRC of B - AUPRC of A"},
-      {"auprc_diff_low", "Low (AUPRC)", Field::difference, true,
-       "lower end of the interval of the difference"},
-      {"auprc_diff_high", "High (AUPRC)", Field::difference, true,
-       "upper end of the interval of the difference"},
-      {"average_precision_a", "Average precision of A", Field::share, true, "average precision of score A"},
-      {"average_precision_b", "Average precision of B", Field::share, true, "average precision of score B"},
-      {"average_precision_diff", "Average precision, B \u2212 A", Field::difference, true,
-       "average precision of B - that of A"},
-      {"average_precision_diff_low", "Low (Average precision)", Field::difference, true,
-       "lower end of the interval of the difference"},
-      {"average_precision_diff_high", "High (Average precision)", Field::difference, true,
-       "upper end of the interval of the difference"}};
+  static const std::vector<Field> fields = [] {
+    std::vector<Field> out = {
+        {"alleles", "Alleles of A", Field::count, false, "alternative alleles of the first file"},
+        {"n", "Compared", Field::count, false, "alleles with both scores"},
+        {"only_a", "Only in A", Field::count, false, "alleles that only the first file has"},
+        {"only_b", "Only in B", Field::count, false, "alleles that only the second file has"},
+        {"missing_a", "Without A", Field::count, false, "alleles without score A"},
+        {"missing_b", "Without B", Field::count, false, "alleles without score B"},
+        {"missing_both", "Without both", Field::count, false, "alleles without both scores"},
+        {"pearson", "Pearson", Field::correlation, false, "Pearson correlation"},
+        {"spearman", "Spearman", Field::correlation, false, "Spearman rank correlation"},
+        {"mean_abs_diff", "Mean absolute difference", Field::distance, false, "mean |A - B|"},
+        {"max_abs_diff", "Largest absolute difference", Field::distance, false, "largest |A - B|"}};
+    for (const std::string percent : {"1", "5"})
+      out.push_back({"overlap_" + percent, "Overlap of " + percent + " %", Field::share, false,
+                     "share of the lowest " + percent +
+                         " % (of distances, as CARBON_L2, the highest) that both scores have in common"});
+    const std::string both = "alleles with both scores and ";
+    out.insert(out.end(),
+               {{"positive", "Positive", Field::count, true, both + "a positive label"},
+                {"negative", "Negative", Field::count, true, both + "a negative label"},
+                {"missing_label", "Without label", Field::count, true, both + "no label"},
+                {"other_label", "Other label", Field::count, true, both + "a label of neither class"}});
+    const std::pair<std::string, std::string> areas[] = {
+        {"auroc", "AUROC"}, {"auprc", "AUPRC"}, {"average_precision", "Average precision"}};
+    for (const auto& [key, name] : areas)
+      out.insert(out.end(), {{key + "_a", name + " of A", Field::share, true, name + " of score A"},
+                             {key + "_b", name + " of B", Field::share, true, name + " of score B"},
+                             {key + "_diff", name + ", B \u2212 A", Field::difference, true,
+                              name + " of B - " + name + " of A"},
+                             {key + "_diff_low", "Low (" + name + ")", Field::difference, true,
+                              "lower end of the interval of the difference"},
+                             {key + "_diff_high", "High (" + name + ")", Field::difference, true,
+                              "upper end of the interval of the difference"}});
+    return out;
+  }();
   return fields;
 }
 
-std::optional<double> ConcordanceLine::value(std::string_view key) const {
+size_t concordance_place(std::string_view key) {
   const std::vector<ConcordanceField>& fields = concordance_fields();
-  for (size_t i = 0; i < fields.size(); ++i)
-    if (fields[i].key == key) return values[i];
-  return std::nullopt;
+  return static_cast<size_t>(
+      std::find_if(fields.begin(), fields.end(), [&](const auto& field) { return field.key == key; }) -
+      fields.begin());
+}
+
+double ConcordanceLine::value(std::string_view key) const {
+  return values[concordance_place(key)];
 }
 
 ConcordanceFile read_concordance(const std::string& path) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,26 +10,28 @@ namespace carbon {
 
 /// A field of a stratum, in the order of the file.
 struct ConcordanceField {
-  std::string_view key, name;  // as the file and as a table has it
+  std::string key, name;  // as the file and as a table has it
   enum Kind { count, share, correlation, difference, distance } kind;
   bool labelled;  // only in files with a label
-  std::string_view about;
+  std::string about;
 };
 const std::vector<ConcordanceField>& concordance_fields();
+/// The place of a key among them.
+size_t concordance_place(std::string_view key);
 
 struct ConcordanceLine {
-  std::string name;                           // "all" or that of the stratum
-  std::vector<std::optional<double>> values;  // of concordance_fields(); nothing for one that is undefined
-                                              // or absent; counts are whole and at most 2^53
+  std::string name;            // "all" or that of the stratum
+  std::vector<double> values;  // of concordance_fields(); NaN for one that is undefined or absent; counts
+                               // are whole and at most 2^53
 
   /// Of a key of concordance_fields().
-  std::optional<double> value(std::string_view key) const;
+  double value(std::string_view key) const;
 };
 
 struct ConcordanceBound {
   std::string option;
   double bound = 0;
-  std::optional<double> value;
+  double value = 0;  // NaN if it is undefined
   bool met = false;
 };
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "src/base/numbers.hpp"
+#include "src/base/words.hpp"
 
 namespace carbon {
 namespace {
@@ -104,12 +104,8 @@ std::string_view part(std::string_view text, char separator, size_t number) {
 std::string_view worst_term(std::string_view terms) {
   std::string_view worst;
   size_t least = std::size(kOrder) + 1;
-  for (size_t begin = 0; begin <= terms.size();) {
-    const size_t end = std::min(terms.find('&', begin), terms.size());
-    const std::string_view term = terms.substr(begin, end - begin);
+  for (const std::string_view term : split(terms, '&'))
     if (const size_t rank = severity(term); !term.empty() && rank < least) worst = term, least = rank;
-    begin = end + 1;
-  }
   return worst;
 }
 
@@ -147,28 +143,18 @@ std::string_view symbolic_name(const std::string& alt) {
 
 // Whether dna_change of bcftools csq, such as 101A>G+104C>T, has this change.
 bool has_change(std::string_view changes, int64_t pos, const std::string& ref, const std::string& alt) {
-  std::string wanted;
-  append_integer(pos, wanted);
-  wanted += ref + ">" + alt;
-  for (size_t begin = 0; begin <= changes.size();) {
-    const size_t end = std::min(changes.find('+', begin), changes.size());
-    if (changes.substr(begin, end - begin) == wanted) return true;
-    begin = end + 1;
-  }
-  return false;
+  const std::string wanted = std::to_string(pos) + ref + ">" + alt;
+  const std::vector<std::string_view> all = split(changes, '+');
+  return std::find(all.begin(), all.end(), wanted) != all.end();
 }
 
 std::vector<std::string> format_fields(const std::string& description) {
   std::vector<std::string> names;
   const size_t format = description.find("Format:");
   if (format == std::string::npos) return names;
-  const std::string_view text = std::string_view(description).substr(format + 7);
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find('|', begin), text.size());
-    std::string name(text.substr(begin, end - begin));
+  for (const std::string_view field : split(std::string_view(description).substr(format + 7), '|')) {
+    std::string& name = names.emplace_back(field);
     std::erase_if(name, [](char c) { return c == ' ' || c == '\'' || c == '"'; });
-    names.push_back(std::move(name));
-    begin = end + 1;
   }
   return names;
 }

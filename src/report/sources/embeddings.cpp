@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 #include "kernels/tensor.hpp"
@@ -28,89 +29,31 @@ constexpr const char* kFunction = "read_embeddings";
   throw Error(kFunction, where + ": " + what);
 }
 
-// The dictionary of a .npy header: a literal of Python with three keys.
-class NpyDictionary {
- public:
-  NpyDictionary(std::string_view text, const std::string& path) : text_(text), path_(path) {
-    expect('{');
-    while (!seen('}')) {
-      const std::string_view key = quoted();
-      expect(':');
-      if (key == "descr")
-        type_ = quoted();
-      else if (key == "fortran_order")
-        fortran_ = word();
-      else if (key == "shape")
-        read_shape();
-      else
-        damaged();
-      if (!seen(',')) {
-        expect('}');
-        break;
-      }
-    }
-    skip_spaces();
-    if (at_ != text_.size() || type_.empty() || fortran_.empty() || !shaped_) damaged();
+// The dictionary of a .npy header, which is a literal of Python with three keys. Read as JSON, from which it
+// differs in its quotes, the brackets of a tuple, the names of truth values, and commas before a bracket.
+nlohmann::json npy_dictionary(std::string_view text, const std::string& path) {
+  std::string json;
+  for (char c : text) {
+    c = c == '\'' ? '"' : c == '(' ? '[' : c == ')' ? ']' : c;
+    if (c == ']' || c == '}')
+      if (const size_t last = json.find_last_not_of(" \n\t"); last != json.npos && json[last] == ',')
+        json.resize(last);
+    json += c;
   }
-
-  std::string_view type() const { return type_; }
-  std::string_view fortran() const { return fortran_; }
-  const std::vector<uint64_t>& shape() const { return shape_; }
-
- private:
-  [[noreturn]] void damaged() const { fail(path_, "the header of this .npy file is damaged"); }
-  void skip_spaces() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
+  for (const auto& [python, word] : {std::pair("False", "false"), std::pair("True", "true")})
+    if (const size_t at = json.find(python); at != json.npos) json.replace(at, std::strlen(python), word);
+  try {
+    nlohmann::json out = parse_json(json, path);
+    const nlohmann::json& shape = out.at("shape");
+    if (out.size() == 3 && out.at("descr").is_string() && out.at("fortran_order").is_boolean() &&
+        shape.is_array() &&
+        std::all_of(shape.begin(), shape.end(), [](const auto& one) { return one.is_number_unsigned(); }))
+      return out;
+  } catch (const Error&) {
+  } catch (const nlohmann::json::exception&) {
   }
-  bool seen(char c) {
-    skip_spaces();
-    if (at_ >= text_.size() || text_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
-  void expect(char c) {
-    if (!seen(c)) damaged();
-  }
-  std::string_view quoted() {
-    const char quote = seen('\'') ? '\'' : seen('"') ? '"' : '\0';
-    const size_t end = quote == '\0' ? std::string_view::npos : text_.find(quote, at_);
-    if (end == std::string_view::npos) damaged();
-    const std::string_view out = text_.substr(at_, end - at_);
-    at_ = end + 1;
-    return out;
-  }
-  std::string_view word() {
-    skip_spaces();
-    const size_t end = std::min(text_.find_first_of(",} \n", at_), text_.size());
-    const std::string_view out = text_.substr(at_, end - at_);
-    at_ = end;
-    return out;
-  }
-  void read_shape() {
-    shaped_ = true;
-    shape_.clear();
-    expect('(');
-    while (!seen(')')) {
-      uint64_t size = 0;
-      skip_spaces();
-      const auto [stop, problem] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), size);
-      if (problem != std::errc() || shape_.size() > 8) damaged();
-      shape_.push_back(size);
-      at_ = static_cast<size_t>(stop - text_.data());
-      if (!seen(',')) {
-        expect(')');
-        break;
-      }
-    }
-  }
-
-  std::string_view text_;
-  const std::string& path_;
-  size_t at_ = 0;
-  std::string_view type_, fortran_;
-  std::vector<uint64_t> shape_;
-  bool shaped_ = false;
-};
+  fail(path, "the header of this .npy file is damaged");
+}
 
 }  // namespace
 
@@ -126,16 +69,18 @@ NpyHeader parse_npy_header(std::string_view bytes, const std::string& path) {
   if (length > bytes.size() - start)
     fail(path, "the header claims " + std::to_string(length) +
                    " bytes; the file is cut, or is no matrix of carbon embed");
-  const NpyDictionary header(bytes.substr(start, length), path);
-  if (header.type() != "<f4" && header.type() != "<f2")
-    fail(path,
-         "the values have type '" + printable(header.type()) + "'; carbon embed writes '<f4' and '<f2'");
-  if (header.fortran() != "False")
-    fail(path, "the array is not in C order (fortran_order is '" + printable(header.fortran()) + "')");
-  if (header.shape().size() != 2)
-    fail(path, "the array has " + std::to_string(header.shape().size()) + " dimensions; a matrix has 2");
-  return {header.type() == "<f2", header.shape()[0], header.shape()[1], start + length};
+  const nlohmann::json header = npy_dictionary(bytes.substr(start, length), path);
+  const auto type = header["descr"].get<std::string>();
+  if (type != "<f4" && type != "<f2")
+    fail(path, "the values have type '" + printable(type) + "'; carbon embed writes '<f4' and '<f2'");
+  if (header["fortran_order"].get<bool>())
+    fail(path, "the array is not in C order (fortran_order is 'True')");
+  const nlohmann::json& shape = header["shape"];
+  if (shape.size() != 2)
+    fail(path, "the array has " + std::to_string(shape.size()) + " dimensions; a matrix has 2");
+  return {type == "<f2", shape[0].get<uint64_t>(), shape[1].get<uint64_t>(), start + length};
 }
+
 namespace {
 
 constexpr std::string_view kNames = ".names.tsv";

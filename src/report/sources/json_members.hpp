@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -60,9 +59,9 @@ class JsonMembers {
     if (!(value >= 0 && value <= 1)) refuse(name_of(key), "a number from 0 to 1");
     return value;
   }
-  /// Nothing for null.
-  std::optional<double> optional_number(std::string_view key) const {
-    if (member(key).is_null()) return std::nullopt;
+  /// NaN for null.
+  double number_or_nan(std::string_view key) const {
+    if (member(key).is_null()) return NAN;
     if (!member(key).is_number()) refuse(name_of(key), "a number or null");
     return finite(key);
   }

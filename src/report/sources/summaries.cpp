@@ -29,13 +29,8 @@ double number_of(const TableReader& in, std::string_view text) {
   return value;
 }
 
-double or_nan(std::optional<double> value) {
-  return value.value_or(NAN);
-}
-
 SeparationMetric metric_of(const JsonMembers& from) {
-  return {or_nan(from.optional_number("value")), or_nan(from.optional_number("low")),
-          or_nan(from.optional_number("high"))};
+  return {from.number_or_nan("value"), from.number_or_nan("low"), from.number_or_nan("high")};
 }
 
 // A chromosome has values alone, a stratum also their intervals.
@@ -50,7 +45,7 @@ std::vector<SeparationPart> parts_of(const JsonMembers& from, std::string_view k
     part.negative = one.count("negative");
     for (const char* area : kAreas)
       part.metrics.push_back(intervals ? metric_of(one.object(area))
-                                       : SeparationMetric{or_nan(one.optional_number(area)), NAN, NAN});
+                                       : SeparationMetric{one.number_or_nan(area), NAN, NAN});
   }
   return out;
 }
