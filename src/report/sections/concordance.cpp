@@ -46,7 +46,7 @@ class ConcordanceFigures {
     out.name = name_;
     out.title = "Agreement of " + both();
     const std::string a = file_.tag_a + " of " + file_.file_a, b = file_.tag_b + " of " + file_.file_b;
-    out.paragraphs.push_back("A is " + a + ", B is " + b + ". Of " + count_of(all_, "alleles") +
+    out.paragraphs.push_back("Of " + count_of(all_, "alleles") +
                              (all_.value("alleles") == 1 ? " allele" : " alleles") + " of the first file, " +
                              count_of(all_, "n") + " have both scores and are compared.");
     out.models.push_back("A is " + a_ + ", B is " + b_ + ".");
@@ -228,6 +228,7 @@ class ConcordanceFigures {
     }
     Table out = table_of(columns);
     out.title = "Agreement of " + both();
+    out.brief = "All measures of agreement";
     out.search = lines.size() > 10;
     return out;
   }

@@ -303,7 +303,7 @@ Figure precision_figure(const std::string& name, const std::string& tag, const C
 
 // As +auroc lists them.
 Table area_table(const Curves& curves, const LabelledScores& labelled) {
-  std::vector<Measure> measures;
+  std::vector<LabelMeasure> measures;
   for (const char* name : {"AUROC", "AUPRC (trapezoidal)", "Average precision"}) {
     const size_t m = measures.size();
     measures.push_back({name, curves.metrics.values[m], curves.intervals.low[m], curves.intervals.high[m]});
@@ -333,7 +333,8 @@ std::string why_no_curves(const std::string& tag, const std::string& label, cons
 
 }  // namespace
 
-Table measure_table(const std::string& score, const std::string& label, const std::vector<Measure>& measures,
+Table measure_table(const std::string& score, const std::string& label,
+                    const std::vector<LabelMeasure>& measures,
                     const std::vector<std::pair<std::string, uint64_t>>& counts) {
   Table out;
   out.title = "How well " + score + " separates the label " + label;
@@ -341,7 +342,7 @@ Table measure_table(const std::string& score, const std::string& label, const st
                  {"Value", "", true},
                  {"Low", "lower end of the bootstrap interval", true},
                  {"High", "upper end of the bootstrap interval", true}};
-  for (const Measure& one : measures)
+  for (const LabelMeasure& one : measures)
     out.rows.push_back({one.name, six_digits(one.value), six_digits(one.low), six_digits(one.high)});
   for (const auto& [name, count] : counts) out.rows.push_back({name, std::to_string(count), ".", "."});
   return out;

@@ -29,12 +29,13 @@ struct LabelledScores {
 };
 
 /// How well a score separates a label, with the ends of the interval; NaN for what is not known.
-struct Measure {
+struct LabelMeasure {
   std::string name;
   double value, low, high;
 };
 /// The table of such measures, with counts below them.
-Table measure_table(const std::string& score, const std::string& label, const std::vector<Measure>& measures,
+Table measure_table(const std::string& score, const std::string& label,
+                    const std::vector<LabelMeasure>& measures,
                     const std::vector<std::pair<std::string, uint64_t>>& counts);
 
 /// How the label and the intervals of a file came about.

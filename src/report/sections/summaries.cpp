@@ -309,7 +309,7 @@ Section separation_section(const std::string& name, const std::string& path, con
   Section out = begin_section(name, path, "how well " + data.score + " separates " + data.label, {});
   add_parts(name + "_strata", data, data.by, data.strata, out);
   add_parts(name + "_chromosomes", data, "chromosome", data.chromosomes, out);
-  std::vector<Measure> measures;
+  std::vector<LabelMeasure> measures;
   std::vector<std::pair<std::string, uint64_t>> counts;
   for (const auto& [key, metric] : data.metrics)
     measures.push_back({measure_name(key), metric.value, metric.low, metric.high});
