@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -155,8 +156,11 @@ void add_statistics(const Report& report, const std::string& folder, FileSet& fi
     Json columns = Json::array(), row = Json::object();
     for (const Statistic& one : section.statistics) {
       const std::string key = without_tags(std::string_view(one.key));
-      columns.push_back(
-          {{key, {{"title", as_text(one.title, true)}, {"description", as_text(one.about, false)}}}});
+      // Without a format MultiQC writes an AUROC as 0.9.
+      columns.push_back({{key,
+                          {{"title", as_text(one.title, true)},
+                           {"description", as_text(one.about, false)},
+                           {"format", one.value == std::round(one.value) ? "{:,.0f}" : "{:.4g}"}}}});
       row[key] = one.value;
     }
     const Json out = {{"id", "carbon_" + section.name + "_statistics"},

@@ -138,6 +138,23 @@ def points_of_a_scatter_say_which_allele_they_are():
 
 
 @case
+def a_point_far_from_all_others_stands_at_the_edge():
+    """It neither makes all others a line nor gets lost: its axis ends before it, and its words are those of its value."""
+    head = HEAD.replace("#CHROM", '##INFO=<ID=OTHER,Number=A,Type=Float,Description="another score">\n#CHROM')
+    for count, beyond in ((60, "1 point lies beyond the ends of the axes, far from all others, and is a triangle at the edge."), (15, "")):
+        lines = ["1\t%d\t.\tA\tC\t.\t.\tCARBON_LLR=%d;OTHER=%d\n" % (10 + i, i % 7, 900 if i == 5 else i % 5) for i in range(count)]
+        text = page_of("--tags", "CARBON_LLR,OTHER", write(fresh(), "in.vcf", head + "".join(lines)))
+        caption = Page(text).figures["in_agreement_scatter"][0]
+        expect(beyond in caption and ("beyond" in caption) == (beyond != ""), "caption of %d: %s" % (count, caption))
+        part = text.split('<figure id="in_agreement_scatter"')[1].split("</figure>")[0]
+        points = json.loads(html.unescape(re.search('data-points="([^"]*)"', part)[1]))
+        x, y, words = points[5]
+        expect_equal((len(points), words), (count, "1:15 A>C\nCARBON_LLR: 5\nOTHER: 900"), "the point")
+        expect_equal("M%g %g" % (x, round(y - 1.3 * 3.7, 1)) in part, beyond != "", "a triangle of %d" % count)
+        expect((min(p[1] for p in points if p != points[5]) - y < 300) == (beyond != ""), "others are a line")
+
+
+@case
 def the_nearest_point_is_found():
     points = '[[0, 0, "a"], [10, 0, "b"], [11, 1, "c"]]'
     for x, y, wanted in ((1, 1, "a"), (10, -3, "b"), (12, 2, "c"), (30, 0, None), (0, 10.5, None)):

@@ -16,6 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostTips = 5000;
+constexpr size_t kMany = 40;                    // values of which a few may lie beyond the ends of an axis
 constexpr double kLine = 30, kBars = 0.72;      // pixels of a category; the part of its room that bars take
 constexpr double kRowRoom = 16, kRowFoot = 12;  // pixels of a row of steps that the steps leave free
 
@@ -185,18 +186,31 @@ class ChartDrawing {
     for (const size_t row : rows_of(one)) {
       const Point p = point(one, row, one.value);
       if (std::isnan(p.x) || std::isnan(p.y)) continue;
-      if (!chart_.x.holds(p.x) || !chart_.y.holds(p.y)) {
-        ++beyond_;
-        continue;
-      }
-      inside.push_back(p);
+      const bool is_inside = chart_.x.holds(p.x) && chart_.y.holds(p.y);
+      const Point at = is_inside ? Point{plot.x(p.x), plot.y(p.y)} : draw_beyond(plot, one, p);
+      if (is_inside) inside.push_back(p);
       if (!chart_.tips.empty() && chart_.tips.size() <= kMostTips)
-        tips_[row] = {plot.x(p.x), plot.y(p.y), chart_.tips[row]};
+        tips_[row] = {at.x, at.y, chart_.tips[row]};
     }
     if (one.marker == Marker::circle)
       plot.dots(inside, one.colour, one.size, one.opacity, one.edge);
     else
       plot.points(inside, one.marker, one.colour, one.size, one.opacity);
+  }
+
+  // Draws a dot beyond the ends of the axes at the edge. Returns its place, in pixels.
+  Point draw_beyond(Plot& plot, const Series& one, const Point& p) {
+    constexpr double kInside = 5;
+    ++beyond_;
+    const auto within = [](const Axis& axis, double value) {
+      return axis.names.empty() ? std::clamp(value, axis.least, axis.most) : value;
+    };
+    const Point at = {
+        std::clamp(plot.x(within(chart_.x, p.x)), plot.left() + kInside, plot.right() - kInside),
+        std::clamp(plot.y(within(chart_.y, p.y)), plot.top() + kInside, plot.bottom() - kInside)};
+    const Marker marker = p.y < chart_.y.least ? Marker::down_triangle : Marker::triangle;
+    plot.marks().path(marker_path(marker, at.x, at.y, one.size + 1.5), one.colour);
+    return at;
   }
 
   void draw_steps(Plot& plot, size_t index) const {
@@ -243,7 +257,9 @@ class ChartDrawing {
     if (count == 0) return "";
     return plural(count, "point") + (count == 1 ? " lies" : " lie") +
            " beyond the ends of the axes, far from all others, and " + (count == 1 ? "is" : "are") +
-           " not drawn.";
+           (squares()    ? " not drawn."
+            : count == 1 ? " a triangle at the edge."
+                         : " triangles at the edge.");
   }
 
   std::string dots_words() const {
@@ -307,6 +323,8 @@ class ChartDrawing {
         // Bars stay in their order and cannot be shown as shares.
         out["pconfig"].update({{"cpswitch", false}, {"sort_samples", false}, {"tt_decimals", 3}});
         if (bar_series_ != 1) out["pconfig"]["stacking"] = "group";
+        // Else its axis would end at the shortest bar.
+        if (all_negative()) out["pconfig"]["ymax"] = 0;
         break;
       case Plots::lines:
         data = lines();
@@ -328,6 +346,13 @@ class ChartDrawing {
     if (data.empty()) return "";
     out["data"] = std::move(data);
     return json_text(out);
+  }
+
+  bool all_negative() const {
+    return std::none_of(chart_.series.begin(), chart_.series.end(), [&](const Series& one) {
+      const std::vector<double>& values = chart_.columns[one.value].numbers;
+      return shown(one) && std::any_of(values.begin(), values.end(), [](double value) { return value > 0; });
+    });
   }
 
   Json bars() const {
@@ -445,6 +470,14 @@ void Chart::add_row(std::initializer_list<std::variant<double, std::string>> val
   }
 }
 
+Series guide(std::vector<Point> points, std::string legend) {
+  return {.legend = std::move(legend),
+          .colour = theme::kSoft,
+          .points = std::move(points),
+          .size = 1,
+          .dashed = true};
+}
+
 Figure figure_of(const Chart& chart) {
   return ChartDrawing(chart).figure();
 }
@@ -458,10 +491,19 @@ std::pair<double, double> middle_of(std::vector<double> values) {
   if (values.empty()) return {0, 1};
   std::sort(values.begin(), values.end());
   const auto last = static_cast<double>(values.size() - 1);
-  const double low = values[static_cast<size_t>(std::floor(0.0025 * last))],
-               high = values[static_cast<size_t>(std::ceil(0.9975 * last))];
+  // Of some dozen values one at each end may lie apart.
+  const double apart = std::max(std::floor(0.0025 * last), values.size() >= kMany ? 1.0 : 0.0);
+  const double low = values[static_cast<size_t>(apart)], high = values[static_cast<size_t>(last - apart)];
   if (high > low && values.back() - values.front() > 2 * (high - low)) return {low, high};
   return {values.front(), values.back()};
+}
+
+std::pair<double, double> ends_of(const Chart& chart, std::initializer_list<size_t> columns, double least,
+                                  double most) {
+  for (const size_t column : columns)
+    for (const double value : chart.columns[column].numbers)
+      if (!std::isnan(value)) least = std::min(least, value), most = std::max(most, value);
+  return {least, most};
 }
 
 Axis value_axis(std::string label, std::vector<double> values) {

@@ -92,6 +92,8 @@ struct Chart {
 };
 
 Figure figure_of(const Chart& chart);
+/// A thin dashed line beside which values are seen, such as that of chance.
+Series guide(std::vector<Point> points, std::string legend = {});
 /// A table of columns, for numbers that no picture shows.
 Table table_of(const std::vector<ChartColumn>& columns);
 
@@ -101,6 +103,9 @@ std::string sentences(std::initializer_list<std::string> all);
 std::pair<double, double> middle_of(std::vector<double> values);
 /// A round axis for these. The caption of a figure of dots names how many lie beyond.
 Axis value_axis(std::string label, std::vector<double> values);
+/// The least and the most of some columns of a chart and of two values that the axis has in any case.
+std::pair<double, double> ends_of(const Chart& chart, std::initializer_list<size_t> columns, double least,
+                                  double most);
 /// An axis of whole numbers from 0.
 Axis count_axis(std::string label, double most);
 

@@ -149,7 +149,7 @@ struct GeneTotals {
            count_text(genes - reverse) + " on the forward strand and " + count_text(reverse) +
            " on the reverse one, with " + count_text(static_cast<uint64_t>(bases)) + " coding bases" +
            (runs ? "" : " in " + plural(exons, "exon")) +
-           ". A score is the mean probability of the coding bases; it is no probability that the " +
+           ". A score is the mean probability of the coding bases; it is not the probability that the " +
            (runs ? "run" : "gene") + " is right.";
   }
 };
@@ -199,8 +199,7 @@ Figure coding_figure(const std::string& name, const TablePiece& piece, std::vect
     const size_t end = std::min(i + step, piece.length());
     const double from = static_cast<double>(piece.first) + static_cast<double>(i),
                  to = from + static_cast<double>(end - i) - 1;
-    const double row[] = {from, to, mean_of(piece, i, end, 0), mean_of(piece, i, end, 1), (from + to) / 2};
-    for (size_t c = 0; c < std::size(row); ++c) out.columns[c].numbers.push_back(row[c]);
+    out.add_row({from, to, mean_of(piece, i, end, 0), mean_of(piece, i, end, 1), (from + to) / 2});
   }
   out.x_column = 4;
   out.x = {.label = "Position on " + cut_text(piece.sequence, kName),

@@ -85,11 +85,7 @@ Figure scatter_figure(const std::string& name, const Compared& of) {
   out.width = 540, out.height = 520;
   out.x = out.y = value_axis(with_unit(of.a, of.unit), std::move(both));
   out.y.label = with_unit(of.b, of.unit);
-  out.series.push_back({.legend = "equal scores",
-                        .colour = theme::kSoft,
-                        .points = {{out.x.least, out.x.least}, {out.x.most, out.x.most}},
-                        .size = 1,
-                        .dashed = true});
+  out.series.push_back(guide({{out.x.least, out.x.least}, {out.x.most, out.x.most}}, "equal scores"));
   out.what = of.b + " (upwards) against " + of.a + " (to the right) of " + count_text(of.pairs.size()) +
              " alleles that have both.";
   out.how = "On the dashed line both are equal.";
@@ -269,8 +265,7 @@ Figure roc_overlay(const std::string& name, const std::string& label, const std:
         {.legend = area_text(curve), .colour = theme::kSeries[column - 1], .points = curve.line});
     out.series.push_back({.name = curve.name, .value = column, .drawn = false});
   }
-  out.series.push_back(
-      {.legend = "chance", .colour = theme::kSoft, .points = {{0, 0}, {1, 1}}, .size = 1, .dashed = true});
+  out.series.push_back(guide({{0, 0}, {1, 1}}, "chance"));
   if (curves.size() > theme::kSeries.size())
     out.facts = "The first " + std::to_string(theme::kSeries.size()) + " of these curves are drawn. ";
   if (curves[0].interval) out.facts += "The numbers in brackets are 95 % bootstrap intervals.";

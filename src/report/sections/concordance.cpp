@@ -2,7 +2,6 @@
 // whether bounds are met.
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -113,18 +112,11 @@ class ConcordanceFigures {
     return out;
   }
 
-  static double least_of(const Chart& chart, std::initializer_list<size_t> columns, double least) {
-    for (const size_t column : columns)
-      for (const double value : chart.columns[column].numbers)
-        if (value < least) least = value;
-    return least;
-  }
-
   Figure correlations() const {
     Chart out = strata_chart({"n", "pearson", "spearman"});
     out.name = name_ + "_correlations";
     out.title = "Correlation of " + both();
-    out.x = {"Correlation", least_of(out, {2, 3}, 0) < 0 ? -1.0 : 0.0, 1, false, {}};
+    out.x = {"Correlation", ends_of(out, {2, 3}, 0, 1).first < 0 ? -1.0 : 0.0, 1, false, {}};
     out.series = {{.mark = Series::bars, .name = "Pearson", .value = 2},
                   {.mark = Series::bars, .name = "Spearman", .colour = theme::kSeries[1], .value = 3}};
     out.what = "Pearson and Spearman rank correlation of " + both() + " for all alleles" +
@@ -143,7 +135,7 @@ class ConcordanceFigures {
     Chart out = strata_chart({"positive", "negative", "auroc_a", "auroc_b"});
     out.name = name_ + "_auroc";
     out.title = "AUROC of " + both();
-    out.x = {"AUROC", least_of(out, {3, 4}, 0.5) < 0.5 ? 0.0 : 0.5, 1, false, {}};
+    out.x = {"AUROC", ends_of(out, {3, 4}, 0.5, 1).first < 0.5 ? 0.0 : 0.5, 1, false, {}};
     out.series = {{.mark = Series::dots, .name = a_, .value = 3, .size = 4.5},
                   {.mark = Series::dots, .name = b_, .colour = theme::kSeries[1], .value = 4, .size = 4.5},
                   {.mark = Series::range, .colour = theme::kReference, .value = 3, .low = 4}};
@@ -159,15 +151,12 @@ class ConcordanceFigures {
     Chart out = strata_chart({"positive", "negative", "auroc_diff", "auroc_diff_low", "auroc_diff_high"});
     out.name = name_ + "_auroc_difference";
     out.title = "AUROC of " + b_ + " \u2212 AUROC of " + a_;
-    double most = 0;
-    for (const size_t column : {3, 4, 5})
-      for (const double value : out.columns[column].numbers)
-        if (value > most) most = value;
-    out.x = round_axis("Difference of AUROC", least_of(out, {3, 4, 5}, 0), most);
+    const auto [least, most] = ends_of(out, {3, 4, 5}, 0, 0);
+    out.x = round_axis("Difference of AUROC", least, most);
     const double foot = static_cast<double>(out.y.names.size()) - 0.5;
     out.series = {{.mark = Series::dots, .name = "difference", .colour = theme::kLine, .value = 3, .size = 4},
                   {.mark = Series::range, .colour = theme::kLine, .value = 5, .low = 4},
-                  {.colour = theme::kSoft, .points = {{0, -0.5}, {0, foot}}, .size = 1, .dashed = true}};
+                  guide({{0, -0.5}, {0, foot}})};
     out.what = "Difference of the areas under the ROC curves, B \u2212 A, where A is " + a_ + " and B is " +
                b_ + ": below zero B separates the label " + file_.label + " less well.";
     const std::vector<double>& low = out.columns[4].numbers;

@@ -196,29 +196,28 @@ Figure scatter_figure(const std::string& name, const EmbeddingPoints& data, cons
 }
 
 Figure scree_figure(const std::string& name, const EmbeddingPoints& data) {
-  ChartColumn names{"Component"}, shares{"Percent of the variance"},
-      together{"together", "percent, with all before it"},
-      variances{"Variance", "in squared units of the values"};
+  Chart out{.name = name + "_scree",
+            .title = "Variance explained by each component",
+            .width = 700,
+            .height = 320,
+            .y = round_axis("Percent of the variance", 0, 1.08 * share(data, 0)),
+            .columns = {{"Component"},
+                        {"Percent of the variance"},
+                        {"together", "percent, with all before it"},
+                        {"Variance", "in squared units of the values"}},
+            .series = {{.mark = Series::bars, .name = "percent of the variance", .value = 1}}};
   double all = 0;
   for (size_t k = 0; k < data.pca.components.size(); ++k) {
-    names.texts.push_back(component_name(k));
-    shares.numbers.push_back(share(data, k));
-    together.numbers.push_back(all += share(data, k));
-    variances.numbers.push_back(data.pca.variances[k]);
+    all += share(data, k);
+    out.add_row({component_name(k), share(data, k), all, data.pca.variances[k]});
   }
-  return figure_of({.name = name + "_scree",
-                    .title = "Variance explained by each component",
-                    .width = 700,
-                    .height = 320,
-                    .x = category_axis("", names.texts),
-                    .y = round_axis(shares.name, 0, 1.08 * share(data, 0)),
-                    .columns = {names, shares, together, variances},
-                    .series = {{.mark = Series::bars, .name = "percent of the variance", .value = 1}},
-                    .what = "Percent of the variance of " + plural(data.rows, "row") +
-                            " that each of the first " + plural(names.size(), "component") + " explains.",
-                    .facts = "Together they explain " + value_text(all) + " %.",
-                    .words = "The first component explains " + value_text(share(data, 0)) +
-                             " % of the variance, and all that are shown " + value_text(all) + " %."});
+  out.x = category_axis("", out.columns[0].texts);
+  out.what = "Percent of the variance of " + plural(data.rows, "row") + " that each of the first " +
+             plural(out.x.names.size(), "component") + " explains.";
+  out.facts = "Together they explain " + value_text(all) + " %.";
+  out.words = "The first component explains " + value_text(share(data, 0)) +
+              " % of the variance, and all that are shown " + value_text(all) + " %.";
+  return figure_of(out);
 }
 
 Table group_table(const EmbeddingPoints& data, const std::string& colour) {

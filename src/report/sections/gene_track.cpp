@@ -215,7 +215,10 @@ Chart GeneTracks::chart(const std::string& name, const Place& place, const std::
   const auto edge = [scale](int64_t base) {
     return scale ? scale->edge(base) : static_cast<double>(base) - 0.5;
   };
-  const auto [least, most] = std::minmax(alleles.front().score, alleles.back().score);
+  std::vector<double> scores;
+  for (const GeneAllele& one : alleles) scores.push_back(one.score);
+  if (!dots) scores = {scores.front(), scores.back()};  // bars have all of them
+  const auto [least, most] = middle_of(std::move(scores));
   out.y = score_axis(tag, least, most);
   out.columns = {
       {.name = "Position", .about = "of the first base of REF, from 1", .form = ChartColumn::count},

@@ -217,11 +217,35 @@ Chart curve_chart(const Curves& curves, const std::string& x, const std::string&
                           .value = 3,
                           .low = 2,
                           .opacity = kBandOpacity});
-  out.series.push_back({.legend = "chance",
-                        .colour = theme::kSoft,
-                        .points = {{0, chance_from}, {1, chance_to}},
-                        .size = 1,
-                        .dashed = true});
+  out.series.push_back(guide({{0, chance_from}, {1, chance_to}}, "chance"));
+  return out;
+}
+
+struct CurveWalk {
+  std::vector<Point> line;
+  std::vector<double> thresholds;  // of each rate
+};
+
+// Goes through all thresholds. `point_of` makes a point of the numbers of true positives and of all alleles
+// found. The threshold of a rate is the first that reaches it, or else the last up to it.
+template <class PointOf>
+CurveWalk walk(const Curves& curves, Point first, bool reaches, PointOf point_of) {
+  const std::span<const uint32_t> counts = curves.groups.counts();
+  CurveWalk out{{}, std::vector<double>(kRates, NAN)};
+  ThinLine line;
+  line.add(first);
+  double tp = 0, found = 0;
+  size_t k = reaches ? 1 : 0;  // no threshold reaches 0
+  for (size_t g = 0; g < curves.groups.size(); ++g) {
+    tp += counts[2 * g];
+    found += counts[2 * g] + counts[2 * g + 1];
+    const Point p = point_of(tp, found);
+    line.add(p);
+    for (; k < kRates && (reaches ? p.x >= rate_at(k) : p.x > rate_at(k)); ++k)
+      out.thresholds[k] = threshold_of(curves, reaches ? g + 1 : g);
+  }
+  for (; k < kRates; ++k) out.thresholds[k] = threshold_of(curves, curves.groups.size());
+  out.line = line.finish();
   return out;
 }
 
@@ -231,24 +255,14 @@ Axis rate_axis(const std::string& rate, const std::string& of) {
 
 Figure roc_figure(const std::string& name, const std::string& tag, const Curves& curves,
                   std::vector<Point>& drawn) {
-  const std::span<const uint32_t> counts = curves.groups.counts();
-  CurveNumbers numbers{true_positive_rates(counts, curves.metrics), curves.intervals.roc_low,
-                       curves.intervals.roc_high, std::vector<double>(kRates),
-                       tag + " of the last threshold up to this rate"};
-  uint64_t tp = 0, fp = 0;
-  size_t k = 0;
-  ThinLine line;
-  line.add({0, 0});
-  for (size_t g = 0; g < curves.groups.size(); ++g) {
-    tp += counts[2 * g];
-    fp += counts[2 * g + 1];
-    const Point p = {static_cast<double>(fp) / static_cast<double>(curves.metrics.negative),
-                     static_cast<double>(tp) / static_cast<double>(curves.metrics.positive)};
-    line.add(p);
-    for (; k < kRates && p.x > rate_at(k); ++k) numbers.thresholds[k] = threshold_of(curves, g);
-  }
-  for (; k < kRates; ++k) numbers.thresholds[k] = threshold_of(curves, curves.groups.size());
-  drawn = line.finish();
+  CurveWalk walked = walk(curves, {0, 0}, false, [&](double tp, double found) {
+    return Point{(found - tp) / static_cast<double>(curves.metrics.negative),
+                 tp / static_cast<double>(curves.metrics.positive)};
+  });
+  drawn = walked.line;
+  const CurveNumbers numbers{true_positive_rates(curves.groups.counts(), curves.metrics),
+                             curves.intervals.roc_low, curves.intervals.roc_high,
+                             std::move(walked.thresholds), tag + " of the last threshold up to this rate"};
   Chart out = curve_chart(curves, "False positive rate", "True positive rate", numbers, drawn, 0, 1);
   out.name = name + "_roc";
   out.title = "ROC curve of " + tag;
@@ -267,23 +281,13 @@ Figure roc_figure(const std::string& name, const std::string& tag, const Curves&
 Figure precision_figure(const std::string& name, const std::string& tag, const Curves& curves) {
   const double share = static_cast<double>(curves.metrics.positive) /
                        static_cast<double>(curves.metrics.positive + curves.metrics.negative);
-  const std::span<const uint32_t> counts = curves.groups.counts();
-  CurveNumbers numbers{precisions(counts, curves.metrics), curves.intervals.precision_low,
-                       curves.intervals.precision_high, std::vector<double>(kRates, NAN),
-                       tag + " of the first threshold with this recall"};
-  uint64_t tp = 0, found = 0;
-  size_t k = 1;  // no threshold has recall 0
-  ThinLine line;
-  line.add({0, 1});
-  for (size_t g = 0; g < curves.groups.size(); ++g) {
-    tp += counts[2 * g];
-    found += counts[2 * g] + counts[2 * g + 1];
-    const Point p = {static_cast<double>(tp) / static_cast<double>(curves.metrics.positive),
-                     static_cast<double>(tp) / static_cast<double>(found)};
-    line.add(p);
-    for (; k < kRates && p.x >= rate_at(k); ++k) numbers.thresholds[k] = threshold_of(curves, g + 1);
-  }
-  Chart out = curve_chart(curves, "Recall", "Precision", numbers, line.finish(), share, share);
+  CurveWalk walked = walk(curves, {0, 1}, true, [&](double tp, double found) {
+    return Point{tp / static_cast<double>(curves.metrics.positive), tp / found};
+  });
+  const CurveNumbers numbers{precisions(curves.groups.counts(), curves.metrics),
+                             curves.intervals.precision_low, curves.intervals.precision_high,
+                             std::move(walked.thresholds), tag + " of the first threshold with this recall"};
+  Chart out = curve_chart(curves, "Recall", "Precision", numbers, std::move(walked.line), share, share);
   out.name = name + "_precision_recall";
   out.title = "Precision and recall of " + tag;
   out.x = rate_axis("Recall", "share of " + positives_of(curves));

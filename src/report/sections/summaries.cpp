@@ -85,24 +85,15 @@ Chart part_chart(const std::string& name, const SeparationFile& data, const std:
                  {"AUPRC"},
                  {"Average precision"}};
   std::vector<std::string> labels;
-  double least = 0.5;
   for (const SeparationPart& part : parts) {
     const SeparationMetric& auroc = part.metrics[0];
-    out.columns[0].texts.push_back(cut_text(part.name, kText));
-    const double row[] = {static_cast<double>(part.positive),
-                          static_cast<double>(part.negative),
-                          auroc.value,
-                          auroc.low,
-                          auroc.high,
-                          part.metrics[1].value,
-                          part.metrics[2].value};
-    for (size_t c = 0; c < std::size(row); ++c) out.columns[1 + c].numbers.push_back(row[c]);
+    out.add_row({cut_text(part.name, kText), static_cast<double>(part.positive),
+                 static_cast<double>(part.negative), auroc.value, auroc.low, auroc.high,
+                 part.metrics[1].value, part.metrics[2].value});
     labels.push_back(cut_text(part.name, kLabel) + " (" + count_text(part.positive) + " / " +
                      count_text(part.negative) + ")");
-    for (const double value : {auroc.value, auroc.low})
-      if (value < least) least = 0;
   }
-  out.x = {"AUROC", least, 1, false, {}};
+  out.x = {"AUROC", ends_of(out, {3, 4}, 0.5, 1).first < 0.5 ? 0.0 : 0.5, 1, false, {}};
   out.y = category_axis("", labels);
   out.series = {{.mark = Series::dots, .name = "AUROC", .colour = theme::kLine, .value = 3, .size = 4},
                 {.mark = Series::range, .colour = theme::kLine, .value = 5, .low = 4}};
@@ -268,14 +259,9 @@ Section gene_summary_section(const std::string& name, const std::string& path, c
   chart.name = name + "_lowest";
   chart.title = "Regions with the lowest minimum";
   chart.columns = {{"Region"}, {"Minimum"}, {"Mean"}, {"Maximum"}};
-  std::vector<double> ends = {0};
-  for (const Region& one : drawn.sorted()) {
-    chart.columns[0].texts.push_back(one.label);
-    const double row[] = {one.least, one.mean, one.most};
-    for (size_t c = 0; c < 3; ++c) chart.columns[1 + c].numbers.push_back(row[c]), ends.push_back(row[c]);
-  }
-  chart.x = round_axis("Score", *std::min_element(ends.begin(), ends.end()),
-                       *std::max_element(ends.begin(), ends.end()));
+  for (const Region& one : drawn.sorted()) chart.add_row({one.label, one.least, one.mean, one.most});
+  const auto [least, most] = ends_of(chart, {1, 2, 3}, 0, 0);
+  chart.x = round_axis("Score", least, most);
   chart.y = category_axis("", chart.columns[0].texts);
   chart.series = {
       {.mark = Series::dots, .name = "mean", .colour = theme::kLine, .value = 2, .size = 4},
@@ -283,9 +269,9 @@ Section gene_summary_section(const std::string& name, const std::string& path, c
   chart.what = "Mean score of the alleles in each of the " + plural(chart.columns[0].size(), "region") +
                " with the lowest minimum; n is the number of alleles with a score.";
   chart.how = "Lines reach from the minimum to the maximum.";
-  chart.words = "The lowest score is " + value_text(ends[1]) + ".";
+  chart.words = "The lowest score is " + value_text(chart.columns[1].numbers[0]) + ".";
   out.statistics = {{"regions", "Regions", "Regions with scores", static_cast<double>(minima.size())},
-                    {"minimum", "Minimum", "Lowest score", ends[1]}};
+                    {"minimum", "Minimum", "Lowest score", chart.columns[1].numbers[0]}};
   out.parts.emplace_back(figure_of(chart));
   out.parts.emplace_back(
       histogram_of({name + "_minima", file_name(path), {"minimum", ""}, "region"}, minima));
