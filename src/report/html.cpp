@@ -57,6 +57,7 @@ class HtmlWriter {
     footer(report, command);
     out_ += "<script type=\"module\">\n";
     out_ += asset("report.js");
+    if (has_axis(report)) out_ += asset("zoom.js");
     if (views) {
       out_ += asset("figures.js");
       out_ += asset("viewer.js");
@@ -71,6 +72,12 @@ class HtmlWriter {
     for (const Section& one : report.sections)
       for (const auto& part : one.parts)
         if (const auto* figure = std::get_if<Figure>(&part); figure && !figure->viewer.empty()) return true;
+    return false;
+  }
+  static bool has_axis(const Report& report) {
+    for (const Section& one : report.sections)
+      for (const auto& part : one.parts)
+        if (const auto* figure = std::get_if<Figure>(&part); figure && figure->axis) return true;
     return false;
   }
   static bool has_loci(const Report& report) {
@@ -150,6 +157,7 @@ class HtmlWriter {
   void figure(const Figure& one) {
     out_ += "<figure id=\"" + one.name + "\">\n<div class=\"picture\"";
     if (!one.points.empty()) points(one.points);
+    if (one.axis) axis(*one.axis);
     out_ += ">" + one.svg + "</div>\n";
     if (!one.viewer.empty()) viewer(one);
     out_ += "<figcaption>";
@@ -165,6 +173,7 @@ class HtmlWriter {
       text(one.other->title);
       out_ += "</summary>\n<div class=\"picture\"";
       if (!one.other->points.empty()) points(one.other->points);
+      if (one.other->axis) axis(*one.other->axis);
       out_ += ">" + one.other->svg + "</div>\n</details>\n";
     }
     if (!one.numbers.rows.empty()) {
@@ -183,6 +192,20 @@ class HtmlWriter {
               json_text(nlohmann::ordered_json(point.words)) + "]";
     out_ += " data-points=\"";
     text(json + "]");
+    out_ += "\"";
+  }
+
+  // {"left", "right", "bottom", "least", "most", "ticks"} for the script.
+  void axis(const PositionAxis& axis) {
+    nlohmann::ordered_json json = {{"left", axis.left},
+                                   {"right", axis.right},
+                                   {"bottom", axis.bottom},
+                                   {"least", axis.least},
+                                   {"most", axis.most}};
+    json["ticks"] = nlohmann::ordered_json::array();
+    for (const auto& [at, words] : axis.ticks) json["ticks"].push_back({at, words});
+    out_ += " data-axis=\"";
+    text(json_text(json));
     out_ += "\"";
   }
 

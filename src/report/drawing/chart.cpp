@@ -55,6 +55,7 @@ class ChartDrawing {
     out.name = chart_.name;
     out.title = chart_.title;
     out.svg = chart_.svg.empty() ? picture() : chart_.svg;
+    out.axis = std::move(axis_);
     for (auto& [row, point] : tips_) out.points.push_back(std::move(point));
     out.caption = sentences({chart_.what, dots_words(), chart_.how, beyond_words(), chart_.facts});
     out.words = chart_.words;
@@ -130,6 +131,9 @@ class ChartDrawing {
       if (chart_.series[i].drawn) draw(plot, i);
     if (chart_.above) chart_.above(plot);
     if (!chart_.corner.empty()) plot.corner_note(chart_.corner, chart_.corner_side);
+    // What `prepare` draws above the frame would not follow.
+    if (chart_.x.positions && !chart_.prepare)
+      axis_ = {plot.left(), plot.right(), plot.bottom(), chart_.x.least, chart_.x.most, chart_.x.ticks};
     return plot.picture();
   }
 
@@ -435,7 +439,8 @@ class ChartDrawing {
   size_t cloud_value_ = 0;      // the column of its y
   size_t rows_ = 0, bar_series_ = 0;
   std::map<size_t, FigurePoint> tips_;  // by the row
-  uint64_t beyond_ = 0;                 // dots
+  std::optional<PositionAxis> axis_;
+  uint64_t beyond_ = 0;  // dots
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -53,12 +54,20 @@ struct FigurePoint {
   std::string words;
 };
 
+/// Where the positions of a figure lie, so that the page can stretch them.
+struct PositionAxis {
+  double left = 0, right = 0, bottom = 0;                  // of the frame, in pixels of the picture
+  double least = 0, most = 0;                              // positions at its left and right end
+  std::vector<std::pair<double, std::string>> ticks = {};  // in the place of round numbers
+};
+
 /// The same figure in another way, which is shown on request.
 struct OtherPicture {
   std::string name;   // after that of the figure, for its file
   std::string title;  // what is other
   std::string svg;
   std::vector<FigurePoint> points;
+  std::optional<PositionAxis> axis;
 };
 
 struct Figure {
@@ -71,7 +80,8 @@ struct Figure {
   /// Data for the page's viewer of logos and maps, as JSON: {"name", "start", "sequence", "logp"} with one
   /// row of four natural logarithms, or null, for each base; "" if the picture is all there is.
   std::string viewer = {};
-  std::vector<FigurePoint> points = {};  // none where there would be too many
+  std::vector<FigurePoint> points = {};   // none where there would be too many
+  std::optional<PositionAxis> axis = {};  // of a picture that the page can stretch along its positions
   std::optional<OtherPicture> other = {};
   /// The same values as a plot of MultiQC, as JSON: {"plot_type", "pconfig", "data"}; "" for none.
   std::string multiqc = {};

@@ -309,7 +309,6 @@ void Plot::draw_x(Svg& out) const {
       out.text(std::min(x(tick), width_ - text_width(words) / 2), bottom_ + 17, words);
     }
   }
-  out.text((left_ + right_) / 2, height_ - 8, x_.label, {.size = 12, .colour = theme::kInk});
 }
 
 void Plot::draw_y(Svg& out) const {
@@ -330,7 +329,11 @@ void Plot::draw_y(Svg& out) const {
 void Plot::draw_axes(Svg& out) const {
   draw_y(out);
   out.stroke("M" + px(left_) + " " + px(bottom_) + "H" + px(right_), theme::kSoft);
+  // The page puts other ticks in the place of these when it stretches the picture.
+  out.raw("<g class=\"ticks\">");
   draw_x(out);
+  out.raw("</g>");
+  out.text((left_ + right_) / 2, height_ - 8, x_.label, {.size = 12, .colour = theme::kInk});
 }
 
 std::string Plot::picture() const {

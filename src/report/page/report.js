@@ -230,7 +230,11 @@ function addTips(picture) {
   picture.after(tip);
   const show = (event) => {
     const frame = svg.getBoundingClientRect(), scale = svg.viewBox.baseVal.width / frame.width;
-    const point = nearestPoint(points, (event.clientX - frame.left) * scale, (event.clientY - frame.top) * scale, 10);
+    // A picture that is stretched (zoom.js) has its points elsewhere, and some of them beyond its frame.
+    const zoom = picture.zoom, at = (x) => (zoom ? zoomedX(x, zoom.axis, zoom.view) : x);
+    const inside = (x) => !zoom || (x >= zoom.axis.left - 1 && x <= zoom.axis.right + 1);
+    const placed = points.map(([x, y, words]) => [at(x), y, words]).filter(([x]) => inside(x));
+    const point = nearestPoint(placed, (event.clientX - frame.left) * scale, (event.clientY - frame.top) * scale, 10);
     tip.hidden = !point;
     if (!point) return;
     tip.textContent = point[2];

@@ -179,7 +179,8 @@ Figure GeneTracks::figure(const std::string& name, const Place& place) const {
   if (!scale.worth_it()) return out;
   Figure shown = figure_of(chart(name, place, inside, &scale));
   shown.multiqc = std::move(out.multiqc);
-  shown.other = {"genome", "At the scale of the genome", std::move(out.svg), std::move(out.points)};
+  shown.other = {"genome", "At the scale of the genome", std::move(out.svg), std::move(out.points),
+                 std::move(out.axis)};
   return shown;
 }
 
