@@ -100,6 +100,8 @@ def a_header_may_say_its_assembly():
         expect_equal(found, {wanted} - {None}, header)
     header = "##reference=GRCh38.fa\n" + contig % ""
     expect_equal(links(page_of("--assembly", "none", vcf(header=header))), [], "links that are not wanted")
+    for args, wanted in (([], ["GRCh38, as the header says"]), (["--assembly", "hg19"], ["GRCh37"]), (["--assembly", "none"], [])):
+        expect_equal([value for name, value in page_of(*args, vcf(header=header)).facts if name == "Assembly of links"], wanted, "the foot with %r" % args)
     expect(all("hg19" in u or "ucsc" not in u for u in links(page_of("--assembly", "GRCh37", vcf(header=header)))), "the option comes before the header")
 
 

@@ -59,7 +59,7 @@ LOOK = """<script type="module">
 const picture = document.querySelector("figure .picture"), svg = picture.querySelector("svg");
 const figure = picture.closest("figure");
 const press = (name) => figure.querySelector(`button[aria-label="${name}"]`).click();
-const state = () => ({box: svg.querySelector("svg").getAttribute("viewBox"), ticks: [...svg.querySelectorAll(".ticks text")].map((e) => e.textContent)});
+const state = () => ({box: [...svg.querySelectorAll("svg")].at(-1).getAttribute("viewBox"), ticks: [...svg.querySelectorAll(".ticks text")].map((e) => e.textContent)});
 const tip = (x, y) => {
   const frame = svg.getBoundingClientRect(), scale = frame.width / svg.viewBox.baseVal.width;
   svg.dispatchEvent(new PointerEvent("pointermove", {clientX: frame.left + x * scale, clientY: frame.top + y * scale}));
@@ -76,20 +76,41 @@ document.title = JSON.stringify({all, near, tips, again: state()});
 </script>"""
 
 
+def said(text, script):
+    """What a script at the end of the page has written into the title."""
+    path = write(fresh(), "r.html", text.replace("</body>", script + "</body>"))
+    run = browser("--dump-dom", "--window-size=1200,900", "file://" + path)
+    title = html.unescape(re.search("<title>(.*?)</title>", run.out.decode(errors="replace"))[1])
+    expect(title[0] in "[{", "the script has not run: " + title, run)
+    return json.loads(title)
+
+
 @case
 def a_stretched_picture_has_its_ticks_and_points():
     """In the middle half of the gene, 1,250 to 1,749, lie two of five alleles."""
-    path = write(fresh(), "r.html", page().replace("</body>", LOOK + "</body>"))
-    run = browser("--dump-dom", "--window-size=1200,900", "file://" + path)
-    title = html.unescape(re.search("<title>(.*?)</title>", run.out.decode(errors="replace"))[1])
-    expect(title[0] == "{", "the script has not run: " + title, run)
-    found = json.loads(title)
+    found = said(page(), LOOK)
     expect_equal(sorted(found["tips"]), ["", "", "", "1:1,500 A>C", "1:1,550 A>C"], "tips")
     (left, _, wide, _), (inner, _, half, _) = ([float(x) for x in found[name]["box"].split()] for name in ("all", "near"))
     expect_close(half, wide / 2, 1e-6, "the width that is seen"), expect_close(inner, left + wide / 4, 1e-6, "where it begins")
     positions = [int(t.replace(",", "")) for t in found["near"]["ticks"]]
     expect(len(positions) > 4 and all(1249 <= p <= 1750 and p % 50 == 0 for p in positions), "ticks %r" % positions)
     expect_equal(found["again"]["box"].split()[2], found["all"]["box"].split()[2], "the whole again")
+
+
+FRAMES = """<script type="module">
+document.querySelector('button[aria-label="Zoom in"]').click();
+document.title = JSON.stringify([...document.querySelectorAll("figure .picture svg svg")].map((e) => e.getAttribute("viewBox").split(" ")));
+</script>"""
+
+
+@case
+def genes_above_the_frame_follow():
+    folder = fresh()
+    rows = "".join("1\t%d\tA\t0.5\t0.1\n" % i for i in range(1000, 1900))
+    out = os.path.join(folder, "r.html")
+    ok("report", "-o", out, "--genes", write(folder, "g.gff3", GENE), write(folder, "coding.tsv", "#name\tpos\tbase\tplus\tminus\n" + rows))
+    genes, marks = said(read(out).decode(), FRAMES)
+    expect_equal((genes[0], genes[2]), (marks[0], marks[2]), "where both frames begin, and their widths")
 
 
 if __name__ == "__main__":

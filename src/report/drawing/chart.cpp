@@ -131,8 +131,7 @@ class ChartDrawing {
       if (chart_.series[i].drawn) draw(plot, i);
     if (chart_.above) chart_.above(plot);
     if (!chart_.corner.empty()) plot.corner_note(chart_.corner, chart_.corner_side);
-    // What `prepare` draws above the frame would not follow.
-    if (chart_.x.positions && !chart_.prepare)
+    if (chart_.x.positions)
       axis_ = {plot.left(), plot.right(), plot.bottom(), chart_.x.least, chart_.x.most, chart_.x.ticks};
     return plot.picture();
   }

@@ -283,7 +283,10 @@ void Plot::colour_scale(std::string_view name, double least, double most,
 }
 
 void Plot::above(double height, const std::function<void(Svg&, double)>& draw) {
+  // In a frame of its own, which the page stretches together with that of the marks.
+  legend_.begin_clip(left_ - 1, top_ - 8, right_ - left_ + 2, height);
   draw(legend_, top_ - 8);
+  legend_.end_clip();
   top_ += height;
 }
 

@@ -1,5 +1,5 @@
 // Pictures with an axis of positions, stretched along it: what lies within the frame is drawn wider, dots and texts keep their
-// shapes, and the axis gets ticks of its own. The tips of report.js ask zoomedX() where a point then lies.
+// shapes, genes above the frame follow, and the axis gets ticks of its own. The tips of report.js ask zoomedX() where a point then lies.
 
 const TICK = "#59636e";                           // colour; pictures are light as files
 const STEPS = {zoom: 2, move: 0.5, most: 4096};   // times, shares of what is seen, times at most
@@ -42,8 +42,7 @@ class Zoom {
     this.view = {from: 0, to: 1};
     this.picture = picture;
     this.svg = picture.querySelector("svg");
-    this.frame = this.svg.querySelector("svg");
-    this.box = this.frame.getAttribute("viewBox").split(" ").map(Number);
+    this.frames = [...this.svg.querySelectorAll("svg")].map((frame) => [frame, frame.getAttribute("viewBox").split(" ").map(Number)]);
     this.ticks = this.svg.querySelector(".ticks");
     picture.zoom = this;
     const buttons = [["\u2212", "Zoom out", STEPS.zoom, 0], ["+", "Zoom in", 1 / STEPS.zoom, 0], ["\u2190", "Move left", 1, -STEPS.move],
@@ -59,19 +58,22 @@ class Zoom {
 
   show(view) {
     this.view = view;
-    const [left, top, width, height] = this.box;
-    const {axis} = this;
+    for (const [frame, box] of this.frames) this.stretch(frame, box);
+    this.drawTicks();
+  }
+
+  stretch(frame, [left, top, width, height]) {
+    const {axis, view} = this;
     const part = (x) => axis.left + (axis.right - axis.left) * x;
     // The frame is a pixel wider than the axis on each side, for dots at its ends.
     const edge = (left + width - axis.right) * (view.to - view.from);
-    this.frame.setAttribute("viewBox", `${part(view.from) - edge} ${top} ${part(view.to) - part(view.from) + 2 * edge} ${height}`);
-    this.frame.setAttribute("preserveAspectRatio", "none");
-    for (const path of this.frame.querySelectorAll("path")) path.setAttribute("vector-effect", "non-scaling-stroke");
-    for (const text of this.frame.querySelectorAll("text")) {
+    frame.setAttribute("viewBox", `${part(view.from) - edge} ${top} ${part(view.to) - part(view.from) + 2 * edge} ${height}`);
+    frame.setAttribute("preserveAspectRatio", "none");
+    for (const path of frame.querySelectorAll("path")) path.setAttribute("vector-effect", "non-scaling-stroke");
+    for (const text of frame.querySelectorAll("text")) {
       const x = Number(text.getAttribute("x"));
       text.setAttribute("transform", `translate(${x} 0) scale(${view.to - view.from} 1) translate(${-x} 0)`);
     }
-    this.drawTicks();
   }
 
   drawTicks() {

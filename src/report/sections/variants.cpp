@@ -278,6 +278,10 @@ class VariantSection {
           "No consequences are shown: the header defines none of BCSQ (bcftools csq), CSQ (VEP) and ANN "
           "(SnpEff).");
     out.provenance = layout_.provenance;
+    if (layout_.assembly)
+      out.provenance.emplace_back(
+          "Assembly of links",
+          std::string(layout_.assembly->name) + (options_.assembly.empty() ? ", as the header says" : ""));
     out.models = layout_.models;
     // First, because it is what most readers look for.
     if (!ranking_.empty()) out.parts.emplace_back(ranking_.table());
