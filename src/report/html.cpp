@@ -172,7 +172,7 @@ class HtmlWriter {
       out_ += "<details><summary>";
       text(one.other->title);
       out_ += "</summary>\n<div class=\"picture\"";
-      if (!one.other->points.empty()) points(one.other->points);
+      if (!one.other->points.empty()) points(one.other->points, false);
       if (one.other->axis) axis(*one.other->axis);
       out_ += ">" + one.other->svg + "</div>\n</details>\n";
     }
@@ -184,12 +184,12 @@ class HtmlWriter {
     out_ += "</figure>\n";
   }
 
-  // [[x, y, words], ...] for the script.
-  void points(const std::vector<FigurePoint>& points) {
+  // [[x, y, words], ...] for the script; of another picture of the same points without the words.
+  void points(const std::vector<FigurePoint>& points, bool with_words = true) {
     std::string json = "[";
     for (const FigurePoint& point : points)
-      json += (json.size() > 1 ? ",[" : "[") + px(point.x) + "," + px(point.y) + "," +
-              json_text(nlohmann::ordered_json(point.words)) + "]";
+      json += (json.size() > 1 ? ",[" : "[") + px(point.x) + "," + px(point.y) +
+              (with_words ? "," + json_text(nlohmann::ordered_json(point.words)) : "") + "]";
     out_ += " data-points=\"";
     text(json + "]");
     out_ += "\"";

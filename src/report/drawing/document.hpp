@@ -66,7 +66,7 @@ struct OtherPicture {
   std::string name;   // after that of the figure, for its file
   std::string title;  // what is other
   std::string svg;
-  std::vector<FigurePoint> points;
+  std::vector<FigurePoint> points;  // the same as those of the figure, in the same order
   std::optional<PositionAxis> axis;
 };
 

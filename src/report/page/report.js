@@ -223,7 +223,9 @@ function nearestPoint(points, x, y, most) {
 
 /// What a point stands for, shown beside the pointer.
 function addTips(picture) {
-  const points = JSON.parse(picture.dataset.points), svg = picture.querySelector("svg");
+  // Another picture of the same points has the words of the first.
+  const first = JSON.parse(picture.closest("figure").querySelector("[data-points]").dataset.points);
+  const points = JSON.parse(picture.dataset.points).map(([x, y], i) => [x, y, first[i][2]]), svg = picture.querySelector("svg");
   const tip = document.createElement("div");
   tip.className = "tip";
   tip.hidden = true;

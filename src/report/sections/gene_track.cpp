@@ -85,8 +85,7 @@ uint32_t SharedWords::number(std::string text) {
   if (found != numbers_.end()) return found->second;
   if (words_.size() >= kMost) return 0;
   const auto number = static_cast<uint32_t>(words_.size());
-  words_.push_back(text);
-  numbers_.emplace(std::move(text), number);
+  words_.push_back(&numbers_.emplace(std::move(text), number).first->first);
   return number;
 }
 

@@ -28,14 +28,18 @@ struct GeneAllele {
 /// Texts of which many alleles have the same, each once.
 class SharedWords {
  public:
-  /// The number of a text: 0, that of "", for a new one after a hundred thousand.
+  SharedWords() = default;
+  SharedWords(const SharedWords&) = delete;
+  SharedWords& operator=(const SharedWords&) = delete;
+
+  /// The number of a text: 0, that of "", for a new one after twenty thousand.
   uint32_t number(std::string text);
-  const std::string& operator[](uint32_t number) const { return words_[number]; }
+  const std::string& operator[](uint32_t number) const { return *words_[number]; }
 
  private:
-  static constexpr size_t kMost = 100'000;
-  std::vector<std::string> words_ = {""};
+  static constexpr size_t kMost = 20'000;
   std::unordered_map<std::string, uint32_t> numbers_ = {{"", 0}};
+  std::vector<const std::string*> words_ = {&numbers_.begin()->first};  // keys stay where they are
 };
 
 class GeneTracks {
