@@ -185,7 +185,7 @@ def damaged_files_are_refused():
                         (GENE.replace("\t9\t", "\t10\t"), "ends after its sequence"), (GENE + CDS.replace("\t9\t", "\t12\t"), "does not lie in the gene"),
                         (CDS, "does not lie in the gene"), (GENE + GENE, "no coding part"), (GENE, "no coding part"),
                         ("s\tcarbon\tgene\n", "nine columns"), (GENE.replace("\t1\t", "\t-1\t"), "not a position"),
-                        ("##sequence-region s 1 x\n", "no line of a sequence")):
+                        ("##sequence-region s 1 x\n", "not a line of a sequence")):
         expect_failure(carbon("report", "-o", os.path.join(fresh(), "r.html"), write(fresh(), "bad.gff3", head + line)), "bad.gff3:", words)
     head = "#name\tpos\tbase\tplus\tminus\n"
     for line, words in (("s\t1\tA\t0.5\n", "5 columns"), ("s\t1\tA\t0.5\t1.5\n", "'1.5' is not a probability"), ("s\t1\tA\tnan\t0\n", "'nan'"),

@@ -287,7 +287,7 @@ def damaged_files_are_refused():
         refused(save(good.astype(kind)), words=["x.npy: the values have " + words])
     refused(save(np.asfortranarray(good)), words=["not in C order"])
     refused(save(good.reshape(6, 3, 1)), words=["3 dimensions"])
-    refused(save(np.array([[1, np.nan], [2, 3]], "f4")), words=["x.npy: row 0, column 1 is no finite number"])
+    refused(save(np.array([[1, np.nan], [2, 3]], "f4")), words=["x.npy: row 0, column 1 is not a finite number"])
     path = save(good)
     content = read(path)
     for cut in (20, 100, len(content) - 1):

@@ -261,7 +261,7 @@ TEST_CASE("report embeddings: arrays with their names") {
                        safetensors(R"({"embeddings":{"dtype":"I32","shape":[3,2],"data_offsets":[0,24]}})",
                                    floats({1, 2, 3, 4, 5, 6})));
                  }),
-                 "no matrix of F32 or F16"));
+                 "not a matrix of F32 or F16"));
 
   for (const std::string columns : {"0", "99999"}) {
     files.write("x.npy", npy_of("{'descr': '<f4', 'fortran_order': False, 'shape': (3, " + columns + ")}"));
@@ -272,7 +272,7 @@ TEST_CASE("report embeddings: arrays with their names") {
   files.write("x.npy", header + floats({1, 2, 3, 4, 5, 6, 7}));
   CHECK(contains(message_of([&] { rows_of(path); }), "cut or damaged"));
   files.write("x.npy", header + floats({1, 2, 3, NAN, 5, 6}));
-  CHECK(contains(message_of([&] { rows_of(path); }), "row 1, column 1 is no finite number"));
+  CHECK(contains(message_of([&] { rows_of(path); }), "row 1, column 1 is not a finite number"));
   files.write("x.npy", npy_of("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 2)}"));
   CHECK(contains(message_of([&] { rows_of(path); }), "more than 2^64"));
 
@@ -320,7 +320,7 @@ TEST_CASE("report embeddings: tables") {
            {"#name\tkmer\te0\na\t1\t1\n", "one after the other from 0"},
            {"#name\tkmer\te0\na\t0\t1\na\t2\t1\n", "one after the other"},
            {"#name\tkmer\te0\na\t0\t1\nb\t1\t1\n", "one after the other"},
-           {"#name\tkmer\te0\na\tx\t1\n", "no number of a 6-mer"}})
+           {"#name\tkmer\te0\na\tx\t1\n", "not the number of a 6-mer"}})
     CHECK(contains(files.table_refusal(text), words));
 }
 

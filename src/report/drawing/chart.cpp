@@ -16,7 +16,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostTips = 5000;
-constexpr size_t kMany = 40;                    // values of which a few may lie beyond the ends of an axis
 constexpr double kLine = 30, kBars = 0.72;      // pixels of a category; the part of its room that bars take
 constexpr double kRowRoom = 16, kRowFoot = 12;  // pixels of a row of steps that the steps leave free
 
@@ -490,35 +489,12 @@ Table table_of(const std::vector<ChartColumn>& columns) {
   return table_of(columns, numbers_to(columns[0].size()));
 }
 
-std::pair<double, double> middle_of(std::vector<double> values) {
-  std::erase_if(values, [](double value) { return !std::isfinite(value); });
-  if (values.empty()) return {0, 1};
-  std::sort(values.begin(), values.end());
-  const auto last = static_cast<double>(values.size() - 1);
-  // Of some dozen values one at each end may lie apart.
-  const double apart = std::max(std::floor(0.0025 * last), values.size() >= kMany ? 1.0 : 0.0);
-  const double low = values[static_cast<size_t>(apart)], high = values[static_cast<size_t>(last - apart)];
-  if (high > low && values.back() - values.front() > 2 * (high - low)) return {low, high};
-  return {values.front(), values.back()};
-}
-
 std::pair<double, double> ends_of(const Chart& chart, std::initializer_list<size_t> columns, double least,
                                   double most) {
   for (const size_t column : columns)
     for (const double value : chart.columns[column].numbers)
       if (!std::isnan(value)) least = std::min(least, value), most = std::max(most, value);
   return {least, most};
-}
-
-Axis value_axis(std::string label, std::vector<double> values) {
-  const auto [least, most] = middle_of(std::move(values));
-  return round_axis(std::move(label), least, most);
-}
-
-Axis count_axis(std::string label, double most) {
-  Axis out = round_axis(std::move(label), 0, std::max(1.0, most));
-  out.counts = true;
-  return out;
 }
 
 }  // namespace carbon

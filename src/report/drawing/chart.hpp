@@ -99,14 +99,7 @@ Table table_of(const std::vector<ChartColumn>& columns);
 
 /// Sentences behind one another; empty ones are left out.
 std::string sentences(std::initializer_list<std::string> all);
-/// The least and the most of values, or, where a few lie far from all others, of the middle 99.5 % of them.
-std::pair<double, double> middle_of(std::vector<double> values);
-/// A round axis for these. The caption of a figure of dots names how many lie beyond.
-Axis value_axis(std::string label, std::vector<double> values);
 /// The least and the most of some columns of a chart and of two values that the axis has in any case.
 std::pair<double, double> ends_of(const Chart& chart, std::initializer_list<size_t> columns, double least,
                                   double most);
-/// An axis of whole numbers from 0.
-Axis count_axis(std::string label, double most);
-
 }  // namespace carbon

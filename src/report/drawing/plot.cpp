@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kMinus = "\u2212";
 constexpr size_t kDotLayers = 8;
+constexpr size_t kMany = 40;  // values of which a few may lie beyond the ends of an axis
 constexpr double kTitleHeight = 26, kAxisHeight = 44, kLegendLine = 18;
 
 double log_or_value(const Axis& axis, double value) {
@@ -112,6 +113,29 @@ Axis round_axis(std::string label, double least, double most) {
 
 Axis category_axis(std::string label, std::vector<std::string> names) {
   return {std::move(label), 0, static_cast<double>(names.size()), false, std::move(names)};
+}
+
+std::pair<double, double> middle_of(std::vector<double> values) {
+  std::erase_if(values, [](double value) { return !std::isfinite(value); });
+  if (values.empty()) return {0, 1};
+  std::sort(values.begin(), values.end());
+  const auto last = static_cast<double>(values.size() - 1);
+  // Of some dozen values one at each end may lie apart.
+  const double apart = std::max(std::floor(0.0025 * last), values.size() >= kMany ? 1.0 : 0.0);
+  const double low = values[static_cast<size_t>(apart)], high = values[static_cast<size_t>(last - apart)];
+  if (high > low && values.back() - values.front() > 2 * (high - low)) return {low, high};
+  return {values.front(), values.back()};
+}
+
+Axis value_axis(std::string label, std::vector<double> values) {
+  const auto [least, most] = middle_of(std::move(values));
+  return round_axis(std::move(label), least, most);
+}
+
+Axis count_axis(std::string label, double most) {
+  Axis out = round_axis(std::move(label), 0, std::max(1.0, most));
+  out.counts = true;
+  return out;
 }
 
 std::string with_unit(const std::string& name, const std::string& unit) {

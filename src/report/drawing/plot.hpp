@@ -46,6 +46,12 @@ std::string tick_text(double value, double step);
 Axis round_axis(std::string label, double least, double most);
 /// An axis of categories.
 Axis category_axis(std::string label, std::vector<std::string> names);
+/// The least and the most of values, or, where a few lie far from all others, of the middle 99.5 % of them.
+std::pair<double, double> middle_of(std::vector<double> values);
+/// A round axis for these. The caption of a figure of dots names how many lie beyond.
+Axis value_axis(std::string label, std::vector<double> values);
+/// An axis of whole numbers from 0.
+Axis count_axis(std::string label, double most);
 /// A name with the unit of its values, for an axis.
 std::string with_unit(const std::string& name, const std::string& unit);
 /// A measured value as it is written in text and tables: four significant digits, with a minus sign.

@@ -8,6 +8,7 @@
 #include "src/formats/contig_spelling.hpp"
 #include "src/report/drawing/plot.hpp"
 #include "src/report/drawing/svg.hpp"
+#include "src/report/sections/sections.hpp"
 #include "src/report/sources/genes.hpp"
 #include "src/report/sources/input.hpp"
 
@@ -160,15 +161,22 @@ std::string BaseSection::piece_name(size_t piece) const {
   return table.pieces.size() == 1 ? section.name : section.name + "_" + std::to_string(piece + 1);
 }
 
+Section begin_section(const std::string& name, const std::string& path, const std::string& what,
+                      const std::vector<std::string>& header) {
+  Section out;
+  out.name = name;
+  out.title = file_name(path) + ": " + what;
+  out.provenance = variant_provenance(path, header);
+  out.models = model_sentences(header);
+  return out;
+}
+
 BaseSection begin_base_section(const std::string& name, const std::string& path, const std::string& what,
                                const ReportOptions& options) {
   BaseSection out;
-  out.section.name = name;
-  out.section.title = file_name(path) + ": " + what;
   out.table = read_pieces(path, options);
+  out.section = begin_section(name, path, what, out.table.header);
   out.section.paragraphs = out.table.notes;
-  out.section.provenance = variant_provenance(path, out.table.header);
-  out.section.models = model_sentences(out.table.header);
   add_genes(out, path, options);
   return out;
 }

@@ -274,9 +274,7 @@ std::vector<std::string> paragraphs_of(const EmbeddingPoints& data) {
 
 Section embedding_section(const std::string& name, const std::string& path, const ReportOptions& options) {
   const EmbeddingPoints data = read_points(path, options, kComponents, kMostPoints);
-  Section section;
-  section.name = name;
-  section.title = "Embeddings: " + file_name(path);
+  Section section = begin_section(name, path, "embeddings", data.header);
   section.paragraphs = paragraphs_of(data);
   section.statistics = {{"sequences", "Sequences", "Embedded sequences", static_cast<double>(data.sequences)},
                         {"rows", "Rows", "Rows of the embeddings", static_cast<double>(data.rows)}};
@@ -285,11 +283,9 @@ Section embedding_section(const std::string& name, const std::string& path, cons
     section.parts.emplace_back(scatter_figure(name, data, looks, options.colour, first, first + 1));
   if (!data.pca.components.empty()) section.parts.emplace_back(scree_figure(name, data));
   if (data.coloured) section.parts.emplace_back(group_table(data, options.colour));
-  section.provenance = variant_provenance(path, data.header);
   section.provenance.insert(
       section.provenance.end(),
       {{"Format", data.format}, {"Rows", count_text(data.rows)}, {"Columns", count_text(data.columns)}});
-  section.models = model_sentences(data.header);
   if (!data.names_path.empty()) section.provenance.emplace_back("Names", data.names_path);
   if (data.coloured) section.provenance.emplace_back("Table of groups", options.groups);
   return section;

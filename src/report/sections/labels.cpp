@@ -143,13 +143,6 @@ class ThinLine {
   Point last_;
 };
 
-std::string interval_text(const Curves& curves, size_t area) {
-  std::string out = kAreaNames[area] + std::string(" ") + value_text(curves.metrics.values[area]);
-  if (curves.intervals.samples == 0) return out;
-  return out + " (95 % interval " + value_text(curves.intervals.low[area]) + " to " +
-         value_text(curves.intervals.high[area]) + ")";
-}
-
 // An area and its interval, as they stand within the figure.
 std::vector<std::string> area_lines(const Curves& curves, size_t area) {
   std::vector<std::string> out = {kAreaNames[area] + std::string(" ") +
@@ -158,6 +151,11 @@ std::vector<std::string> area_lines(const Curves& curves, size_t area) {
     out.push_back("95 % interval " + value_text(curves.intervals.low[area]) + " to " +
                   value_text(curves.intervals.high[area]));
   return out;
+}
+
+std::string interval_text(const Curves& curves, size_t area) {
+  const std::vector<std::string> lines = area_lines(curves, area);
+  return lines.size() == 1 ? lines[0] : lines[0] + " (" + lines[1] + ")";
 }
 
 std::string band_text(const Curves& curves, const std::string& rate) {
@@ -196,6 +194,8 @@ Chart curve_chart(const Curves& curves, const std::string& x, const std::string&
                   const CurveNumbers& numbers, std::vector<Point> drawn, double chance_from,
                   double chance_to) {
   Chart out;
+  out.what = " of " + curves.score + " for the label " + curves.label +
+             ", over all thresholds: " + positives_of(curves) + " and " + negatives_of(curves) + ". ";
   out.width = 520, out.height = 500;
   std::vector<double> rates;
   for (size_t k = 0; k < kRates; ++k) rates.push_back(rate_at(k));
@@ -269,9 +269,7 @@ Figure roc_figure(const std::string& name, const std::string& tag, const Curves&
   out.x = rate_axis("False positive rate", "share of " + negatives_of(curves));
   out.y = rate_axis("True positive rate", "share of " + positives_of(curves));
   out.corner = area_lines(curves, 0);
-  out.what = "Receiver operating characteristic of " + curves.score + " for the label " + curves.label +
-             ", over all thresholds: " + positives_of(curves) + " and " + negatives_of(curves) + ". " +
-             interval_text(curves, 0) + ".";
+  out.what = "Receiver operating characteristic" + out.what + interval_text(curves, 0) + ".";
   out.how = band_text(curves, "false positive rate");
   out.words = "At a false positive rate of 5 % the true positive rate is " + percent(numbers.values[5]) +
               ", at 10 % it is " + percent(numbers.values[10]) + ".";
@@ -295,9 +293,8 @@ Figure precision_figure(const std::string& name, const std::string& tag, const C
   out.series.back().legend = "share of " + curves.names.positive + " alleles, " + percent(share);
   out.corner = area_lines(curves, 2);
   out.corner_side = Anchor::start;
-  out.what = "Precision against recall of " + curves.score + " for the label " + curves.label +
-             ", over all thresholds: " + positives_of(curves) + " and " + negatives_of(curves) + ". " +
-             interval_text(curves, 1) + ", " + interval_text(curves, 2) + ".";
+  out.what = "Precision against recall" + out.what + interval_text(curves, 1) + ", " +
+             interval_text(curves, 2) + ".";
   out.how = band_text(curves, "recall");
   out.words = "At a recall of 50 % the precision is " + percent(numbers.values[50]) + ", at 90 % it is " +
               percent(numbers.values[90]) + "; the share of " + curves.names.positive + " alleles is " +

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "src/report/drawing/document.hpp"
 #include "src/report/sources/options.hpp"
@@ -14,6 +15,11 @@
 namespace carbon {
 
 class VariantComparison;
+
+/// A section with its name, its title (the name of the file, and `what`), and what the header of the file
+/// says of its making.
+Section begin_section(const std::string& name, const std::string& path, const std::string& what,
+                      const std::vector<std::string>& header);
 
 /// What is compared with other files also goes to `comparison`, if it is not null.
 Section variant_section(const std::string& name, const std::string& path, const ReportOptions& options,

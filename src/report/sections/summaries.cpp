@@ -144,16 +144,6 @@ std::string measure_name(std::string_view key) {
 
 }  // namespace
 
-Section begin_section(const std::string& name, const std::string& path, const std::string& what,
-                      const std::vector<std::string>& header) {
-  Section out;
-  out.name = name;
-  out.title = file_name(path) + ": " + what;
-  out.provenance = variant_provenance(path, header);
-  out.models = model_sentences(header);
-  return out;
-}
-
 TextRow texts_of(const SummaryLine& line) {
   TextRow out;
   for (const std::string_view text : line.texts) out.push_back(cut_text(text, kText));

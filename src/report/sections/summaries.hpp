@@ -11,10 +11,6 @@
 
 namespace carbon {
 
-/// `what` ends the title, after the name of the file; `header` has its lines of carbon.
-Section begin_section(const std::string& name, const std::string& path, const std::string& what,
-                      const std::vector<std::string>& header);
-
 using TextRow = std::vector<std::string>;
 TextRow texts_of(const SummaryLine& line);
 

@@ -68,7 +68,7 @@ NpyHeader parse_npy_header(std::string_view bytes, const std::string& path) {
   if (version > 1) length |= byte(10) << 16 | byte(11) << 24;
   if (length > bytes.size() - start)
     fail(path, "the header claims " + std::to_string(length) +
-                   " bytes; the file is cut, or is no matrix of carbon embed");
+                   " bytes; the file is cut, or is not a matrix of carbon embed");
   const nlohmann::json header = npy_dictionary(bytes.substr(start, length), path);
   const auto type = header["descr"].get<std::string>();
   if (type != "<f4" && type != "<f2")
@@ -110,7 +110,7 @@ class EmbeddingTable final : public EmbeddingReader {
       if (table[0].empty()) table.fail("the line has no name");
       const uint64_t before = kmer;
       if (per_kmer_ && (table.size() < 2 || !parse_number(table[1], kmer)))
-        table.fail("the second column is no number of a 6-mer");
+        table.fail("the second column is not the number of a 6-mer");
       const bool continues = per_kmer_ && sequences > 0 && kmer > 0;
       if (continues ? kmer != before + 1 || table[0] != name : per_kmer_ && kmer != 0)
         table.fail("the 6-mers of a sequence are not numbered one after the other from 0");
@@ -234,7 +234,8 @@ class ArrayReader final : public EmbeddingReader {
         bits |= static_cast<uint32_t>(static_cast<uint8_t>(bytes[i * size + b])) << (8 * b);
       values[i] = shape_.half ? half_to_float(static_cast<uint16_t>(bits)) : std::bit_cast<float>(bits);
       if (!std::isfinite(values[i]))
-        fail(path_, "row " + std::to_string(row) + ", column " + std::to_string(i) + " is no finite number");
+        fail(path_,
+             "row " + std::to_string(row) + ", column " + std::to_string(i) + " is not a finite number");
     }
   }
 
@@ -273,7 +274,7 @@ std::unique_ptr<EmbeddingReader> open_safetensors(const std::string& path) {
   if (found == file.tensors().end()) fail(path, "the file has no tensor 'embeddings'");
   const TensorInfo& tensor = found->second;
   if ((tensor.dtype != "F32" && tensor.dtype != "F16") || tensor.shape.size() != 2)
-    fail(path, "the tensor 'embeddings' is no matrix of F32 or F16");
+    fail(path, "the tensor 'embeddings' is not a matrix of F32 or F16");
   check_columns(path, tensor.shape[1]);
   return std::make_unique<ArrayReader>(
       path, NpyHeader{tensor.dtype == "F16", tensor.shape[0], tensor.shape[1], tensor.begin}, "safetensors",

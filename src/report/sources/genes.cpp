@@ -218,7 +218,7 @@ class AnnotationReader {
     end_gene();
     region_ = words.size() == 4 ? gff3_text(words[1]) : "";
     if (region_.empty() || !parse_number(words[3], length_) || length_ < 1)
-      fail("this is no line of a sequence and its length");
+      fail("this is not a line of a sequence and its length");
   }
 
   void take(const std::string& line) {

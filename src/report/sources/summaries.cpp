@@ -25,7 +25,7 @@ double number_of(const TableReader& in, std::string_view text) {
   if (text == ".") return NAN;
   double value = 0;
   if (!parse_number(text, value) || !(std::abs(value) <= kMost))
-    in.fail("'" + printable(text) + "' is no number of usual size");
+    in.fail("'" + printable(text) + "' is not a number of usual size");
   return value;
 }
 
@@ -73,7 +73,7 @@ std::vector<std::string> read_summary(const std::string& path, size_t columns,
     if (in.size() != columns)
       in.fail(plural(in.size(), "column") + ", and the first line has " + std::to_string(columns));
     if (!parse_number(in[numbers[0]], count) || count > kMostCounted || (total += count) > kMostCounted)
-      in.fail("'" + printable(in[numbers[0]]) + "' is no count");
+      in.fail("'" + printable(in[numbers[0]]) + "' is not a count");
     line.texts.clear();
     line.numbers.clear();
     for (size_t i = 0; i < columns; ++i) line.texts.push_back(in[i]);
@@ -122,7 +122,7 @@ HistogramFileCounts read_histogram(const std::string& path) {
     uint64_t count = 0;
     if (in.size() != 4 || !parse_number(in[2], bin) || !parse_number(in[3], count) || bin < -kFarthest ||
         bin > kFarthest || count > kMostCounted || (scan && in[0].size() != 3 && in[0] != "."))
-      in.fail("this is no line of a histogram, which has two names, a bin and a count");
+      in.fail("this is not a line of a histogram, which has two names, a bin and a count");
     if ((total += count) > kMostCounted) in.fail("the counts of the histogram are too large");
     const std::string tag = scan ? "CARBON_SCAN" : std::string(in[0]);
     // At the ends of a contig there are no three letters.
