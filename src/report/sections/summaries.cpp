@@ -117,7 +117,8 @@ void add_parts(const std::string& name, const SeparationFile& data, const std::s
                 "; the highest is " + value_text(high->metrics[0].value) + ", of " + high->name + ".";
   if (known.size() < parts.size())
     chart.facts = count_text(parts.size() - known.size()) + " of " + count_text(parts.size()) +
-                  " are not drawn: those with one class alone, and those after the first " +
+                  (known.size() + 1 == parts.size() ? " is" : " are") +
+                  " not drawn: those with one class alone, and those after the first " +
                   std::to_string(kMostDrawn) + ".";
   section.parts.emplace_back(figure_of(chart));
 }
