@@ -62,14 +62,9 @@ void ScratchProbabilities::write(bool reverse, int64_t begin, std::span<const fl
     std::copy(values.begin(), values.end(), values_[reverse].begin() + begin);
     return;
   }
-  const auto* bytes = reinterpret_cast<const char*>(values.data());
-  for (size_t done = 0; done < values.size_bytes();) {
-    const ssize_t count = ::pwrite(fd_, bytes + done, values.size_bytes() - done,
-                                   static_cast<off_t>(place(reverse, begin) + done));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) fail("cannot write", path_, kContigNeeds);
-    done += static_cast<size_t>(count);
-  }
+  if (!write_all(fd_, reinterpret_cast<const char*>(values.data()), values.size_bytes(),
+                 place(reverse, begin)))
+    fail("cannot write", path_, kContigNeeds);
 }
 
 void ScratchProbabilities::read(bool reverse, int64_t begin, std::span<float> values) const {
@@ -172,14 +167,8 @@ void KeptProbabilities::append(std::span<const float> plus, std::span<const floa
 }
 
 void KeptProbabilities::flush() {
-  const char* bytes = reinterpret_cast<const char*>(pending_.data());
-  for (size_t left = pending_.size() * sizeof(float); left > 0;) {
-    const ssize_t count = ::write(fd_, bytes, left);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) fail("cannot write", output_.path(), kInputNeeds);
-    bytes += count;
-    left -= static_cast<size_t>(count);
-  }
+  if (!write_all(fd_, reinterpret_cast<const char*>(pending_.data()), pending_.size() * sizeof(float)))
+    fail("cannot write", output_.path(), kInputNeeds);
   pending_.clear();
 }
 

@@ -203,12 +203,8 @@ struct TextOutput::Impl {
       if (bgzf_write(compressed, buffer.data(), buffer.size()) != static_cast<ssize_t>(buffer.size())) {
         fail("cannot write");
       }
-    } else {
-      for (size_t done = 0; done < buffer.size();) {
-        const ssize_t count = ::write(fd, buffer.data() + done, buffer.size() - done);
-        if (count < 0 && errno != EINTR) fail("cannot write");
-        if (count > 0) done += static_cast<size_t>(count);
-      }
+    } else if (!write_all(fd, buffer.data(), buffer.size())) {
+      fail("cannot write");
     }
     buffer.clear();
   }

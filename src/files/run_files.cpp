@@ -198,11 +198,7 @@ int copy_all(int from, int to) {
     const ssize_t got = ::read(from, block.data(), block.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return got < 0 ? errno : 0;
-    for (ssize_t done = 0; done < got;) {
-      const ssize_t written = ::write(to, block.data() + done, static_cast<size_t>(got - done));
-      if (written < 0 && errno != EINTR) return errno;
-      if (written > 0) done += written;
-    }
+    if (!write_all(to, block.data(), static_cast<size_t>(got))) return errno;
   }
 }
 

@@ -193,4 +193,14 @@ ssize_t read_at(int fd, char* into, size_t size, uint64_t offset) {
   return static_cast<ssize_t>(done);
 }
 
+bool write_all(int fd, const char* from, size_t size, std::optional<uint64_t> offset) {
+  for (size_t done = 0; done < size;) {
+    const ssize_t count = offset ? ::pwrite(fd, from + done, size - done, static_cast<off_t>(*offset + done))
+                                 : ::write(fd, from + done, size - done);
+    if (count < 0 && errno != EINTR) return false;
+    if (count > 0) done += static_cast<size_t>(count);
+  }
+  return true;
+}
+
 }  // namespace carbon

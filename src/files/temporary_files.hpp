@@ -104,5 +104,7 @@ class MemoryFile {
 /// Reads until `size` bytes or the end of the file, from byte `offset`; returns how many bytes, -1 on
 /// failure.
 ssize_t read_at(int fd, char* into, size_t size, uint64_t offset);
+/// Writes all bytes, where the file is at or from byte `offset` on; false on failure, with errno.
+bool write_all(int fd, const char* from, size_t size, std::optional<uint64_t> offset = std::nullopt);
 
 }  // namespace carbon

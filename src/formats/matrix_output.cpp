@@ -140,11 +140,7 @@ class ArrayFile::Part {
 
  private:
   void write(const char* data, size_t bytes) {
-    for (size_t done = 0; done < bytes;) {
-      const ssize_t count = ::write(fd_, data + done, bytes - done);
-      if (count < 0 && errno != EINTR) fail("cannot write");
-      if (count > 0) done += static_cast<size_t>(count);
-    }
+    if (!write_all(fd_, data, bytes)) fail("cannot write");
   }
   [[noreturn]] void fail(const char* what) const {
     const int code = errno;

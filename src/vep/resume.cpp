@@ -169,12 +169,8 @@ void Journal::append(const Sha256Bytes& site, const std::vector<float>& values) 
 }
 
 void Journal::write(const std::string& bytes) {
-  for (size_t done = 0; done < bytes.size();) {
-    const ssize_t count = ::write(file_.fd(), bytes.data() + done, bytes.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) file_.fail(std::string("cannot be written: ") + std::strerror(errno));
-    done += static_cast<size_t>(count);
-  }
+  if (!write_all(file_.fd(), bytes.data(), bytes.size()))
+    file_.fail(std::string("cannot be written: ") + std::strerror(errno));
 }
 
 void Journal::remove() {
