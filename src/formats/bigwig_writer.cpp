@@ -52,8 +52,8 @@ class BigwigZooms {
   explicit BigwigZooms(int64_t longest_contig);
 
   size_t levels() const { return levels_.size(); }
-  /// Takes the values of consecutive bases. Runs come in the order of the contigs and do not overlap.
-  void add(uint32_t contig, uint32_t begin, std::span<const float> values, std::FILE* file);
+  /// Takes the value of a base. Bases come in the order of the contigs and ascend.
+  void add(uint32_t contig, uint32_t position, float value, std::FILE* file);
   /// Writes what is left, the indexes and the headers of the levels. The file must end with its values'
   /// index.
   void finish(std::FILE* file);
@@ -214,12 +214,9 @@ BigwigZooms::BigwigZooms(int64_t longest_contig) {
     levels_.emplace_back().bases = static_cast<uint32_t>(bases);
 }
 
-void BigwigZooms::add(uint32_t contig, uint32_t begin, std::span<const float> values, std::FILE* file) {
-  for (const float value : values) {
-    const double wide = value;
-    merge(0, {contig, begin, begin + 1, 1, value, value, wide, wide * wide}, file);
-    ++begin;
-  }
+void BigwigZooms::add(uint32_t contig, uint32_t position, float value, std::FILE* file) {
+  const double wide = value;
+  merge(0, {contig, position, position + 1, 1, value, value, wide, wide * wide}, file);
 }
 
 // The summaries of a level divide those of the next one, so a value is looked at once, on the first level.
@@ -292,7 +289,8 @@ constexpr uint16_t kVersion = 4;
 constexpr size_t kHeaderBytes = 64, kLevelBytes = 24, kSummaryBytes = 40;
 constexpr size_t kBlockHeadBytes = 24;
 constexpr uint32_t kBufferBytes = kBlockHeadBytes + BigwigWriter::kMostValues * sizeof(float);
-constexpr uint8_t kFixedStep = 3;  // values of consecutive bases: only the first base is written
+constexpr uint8_t kFixedStep = 3;     // values of consecutive bases: only the first base is written
+constexpr uint8_t kVariableStep = 2;  // each value comes after its base
 
 using Contigs = std::vector<std::pair<std::string, int64_t>>;
 
@@ -346,6 +344,20 @@ struct BigwigWriter::Impl {
     throw Error("write_bigwig",
                 "cannot write " + target.shown() + (errno ? std::string(": ") + std::strerror(errno) : ""));
   }
+  void write_block(const BigwigBlock& place, std::span<const char> block) {
+    errno = 0;
+    write_bigwig_block(file.get(), block, blocks.emplace_back(place));
+  }
+  // The value of a base as part of all summaries.
+  void add(uint32_t contig, uint32_t position, float value) {
+    const double wide = value;
+    all.least = std::min(all.least, wide);
+    all.greatest = std::max(all.greatest, wide);
+    all.sum += wide;
+    all.squares += wide * wide;
+    ++all.bases;
+    zooms.add(contig, position, value, file.get());
+  }
   // Writes are not checked one by one, because the stream remembers that one failed.
   void check() const {
     if (std::ferror(file.get())) fail();
@@ -375,18 +387,23 @@ void BigwigWriter::write(size_t contig, int64_t begin, std::span<const float> va
                  static_cast<uint16_t>(values.size()));
   const char* bytes = reinterpret_cast<const char*>(values.data());
   block.insert(block.end(), bytes, bytes + values.size_bytes());
-  for (const float value : values) {
-    const double wide = value;
-    impl_->all.least = std::min(impl_->all.least, wide);
-    impl_->all.greatest = std::max(impl_->all.greatest, wide);
-    impl_->all.sum += wide;
-    impl_->all.squares += wide * wide;
-  }
-  impl_->all.bases += values.size();
-  errno = 0;
-  write_bigwig_block(impl_->file.get(), block,
-                     impl_->blocks.emplace_back(BigwigBlock{number, first, number, end}));
-  impl_->zooms.add(number, first, values, impl_->file.get());
+  impl_->write_block({number, first, number, end}, block);
+  for (size_t i = 0; i < values.size(); ++i) impl_->add(number, first + static_cast<uint32_t>(i), values[i]);
+  impl_->check();
+}
+
+void BigwigWriter::write(size_t contig, std::span<const int64_t> positions, std::span<const float> values) {
+  if (values.empty()) return;
+  const uint32_t number = static_cast<uint32_t>(contig), first = static_cast<uint32_t>(positions.front());
+  const uint32_t end = static_cast<uint32_t>(positions.back() + 1);
+  std::vector<char> block;
+  append_numbers(block, number, first, end, uint32_t{0}, uint32_t{1}, kVariableStep, uint8_t{0},
+                 static_cast<uint16_t>(values.size()));
+  for (size_t i = 0; i < values.size(); ++i)
+    append_numbers(block, static_cast<uint32_t>(positions[i]), values[i]);
+  impl_->write_block({number, first, number, end}, block);
+  for (size_t i = 0; i < values.size(); ++i)
+    impl_->add(number, static_cast<uint32_t>(positions[i]), values[i]);
   impl_->check();
 }
 

@@ -25,6 +25,10 @@ class BigwigWriter {
   /// The values of consecutive bases from `begin` (0-based) on a contig, which is a number in the order of
   /// the constructor. They become one block of the file. Blocks come in the order of the contigs.
   void write(size_t contig, int64_t begin, std::span<const float> values);
+  /// The most values of one call with positions.
+  static constexpr size_t kMostPlacedValues = kMostValues / 2;
+  /// The values of single bases at ascending positions (0-based), which become one block, too.
+  void write(size_t contig, std::span<const int64_t> positions, std::span<const float> values);
   /// Completes the file except for its name, which commit() gives it. Without them no file is left.
   void finish();
   void commit();

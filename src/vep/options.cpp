@@ -6,10 +6,30 @@
 #include "src/base/json.hpp"
 #include "src/base/numbers.hpp"
 #include "src/files/file_name.hpp"
+#include "src/files/output.hpp"
 #include "src/files/sequence_output.hpp"
 #include "src/vep/output.hpp"
 
 namespace carbon {
+namespace {
+
+constexpr const char* kTrackType = "bigwig";  // of -O, and the format of names
+
+// Throws Error for what a run cannot have whose output is a track.
+void check_track(const VepOptions& options) {
+  check_output_name("vep", options.output, {kTrackType}, "bigWig by -O",
+                    "give it a name that ends in .bw, or choose another type with -O");
+  if (!options.write_index.empty())
+    throw Error("vep", "a bigWig has its index within", {"leave out {--write-index}"});
+  if (options.shard || options.estimate.limit > 0)
+    throw Error("vep", "a bigWig cannot be put together from shares",
+                {std::string("leave out ") + (options.shard ? "{--shard}" : "the time of {--estimate}") +
+                 ", or choose another type with {-O}"});
+  if (is_stream(options.output))
+    throw Error("vep", "a bigWig is written to a regular file", {"name it with {-o} FILE.bw"});
+}
+
+}  // namespace
 
 size_t pooled_tokens(const std::string& pool, size_t bases) {
   if (pool == kWindowPool) return 0;
@@ -24,21 +44,31 @@ size_t pooled_tokens(const std::string& pool, size_t bases) {
   return length / bases;
 }
 
+VepOutput vep_output(const VepOptions& options) {
+  const bool named = options.output_type.empty() && format_of_name(options.output) == kTrackType;
+  if (named || options.output_type == kTrackType) return VepOutput::track;
+  return output_type(output_options(options)) == 't' ? VepOutput::table : VepOutput::records;
+}
+
 VcfWriterOptions output_options(const VepOptions& options) {
   VcfWriterOptions out;
   out.path = options.output;
   out.log = options.log;
-  if (!options.output_type.empty()) parse_output_type(options.output_type, out);
+  if (!options.output_type.empty() && options.output_type != kTrackType)
+    parse_output_type(options.output_type, out);
   if (!options.write_index.empty()) parse_write_index(options.write_index, out);
   return out;
 }
 
 void check_vep_output(const VepOptions& options) {
-  output_options(options);
-  if (options.header == TableHeader::plain && output_type(output_options(options)) != 't')
+  const VepOutput output = vep_output(options);
+  if (options.header == TableHeader::plain && output != VepOutput::table)
     throw Error("vep", "a plain header is for tables", {"add {-O} t, or leave out {--header} plain"});
-  check_output_name("vep", options.output, {"vcf", "bcf", "tsv"}, "VCF, BCF or a table",
-                    "give it a name that ends in .vcf.gz, .bcf or .tsv.gz");
+  if (output == VepOutput::track)
+    check_track(options);
+  else
+    check_output_name("vep", options.output, {"vcf", "bcf", "tsv"}, "VCF, BCF or a table",
+                      "give it a name that ends in .vcf.gz, .bcf or .tsv.gz");
   if (!options.embeddings.empty()) {
     if (options.scores.recipes != std::vector<std::string>{"centered"})
       throw Error("vep",

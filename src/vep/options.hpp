@@ -34,7 +34,7 @@ struct VepOptions {
   std::string input = "-";
   std::string fasta;
   std::string output = "-";
-  std::string output_type;                 // "", u, b[0-9], v, z[0-9], t
+  std::string output_type;                 // "", u, b[0-9], v, z[0-9], t, bigwig
   std::string write_index;                 // "", csi, tbi
   TableHeader header = TableHeader::full;  // of a table
   VcfReaderOptions selection;
@@ -58,11 +58,16 @@ struct VepOptions {
   StopRequests* stop = nullptr;  // who may ask for an early end; null: nobody
 };
 
-/// Path, type, compression and index of the output. Throws Error.
+/// What the output is: the records of the input, a table, or a track of the lowest scores (score_track.hpp).
+enum class VepOutput { records, table, track };
+/// By -O and the name of the output. Throws Error for an output type that there is not.
+VepOutput vep_output(const VepOptions& options);
+
+/// Path, type, compression and index of an output that is not a track. Throws Error.
 VcfWriterOptions output_options(const VepOptions& options);
 
-/// Throws Error for an output type or an index that the output cannot have, and if `resume` is set for an
-/// output that cannot be continued. Needs no model.
+/// Throws Error for an output type or an index that the output cannot have, for what a track cannot be, and
+/// if `resume` is set for an output that cannot be continued. Needs no model.
 void check_vep_output(const VepOptions& options);
 
 /// Reads the next record; false at the end. VcfReader::next, or a function around it: shares are formed after

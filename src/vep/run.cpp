@@ -19,6 +19,7 @@
 #include "src/vep/planner.hpp"
 #include "src/vep/resume.hpp"
 #include "src/vep/score_tables.hpp"
+#include "src/vep/score_track.hpp"
 
 namespace carbon {
 namespace {
@@ -36,13 +37,18 @@ std::optional<ScoreCache> open_cache(const LoadedModel& model, const VepOptions&
   return std::optional<ScoreCache>(std::in_place, options.cache, scored_by);
 }
 
+std::string output_text(const VepOptions& options) {
+  if (vep_output(options) == VepOutput::track) return "bigwig";
+  const VcfWriterOptions output = output_options(options);
+  return output_type(output) + (output.level < 0 ? "" : std::to_string(output.level));
+}
+
 // Everything that the output depends on, except the input files, which are compared record by record, and the
 // version lines of the header, which are those of the last run.
 RunIdentity run_identity(const LoadedModel& model, const VepOptions& options, const RecipeList& recipes) {
   const auto given = [](const std::string& text) { return text.empty() ? "none" : text; };
   const VcfReaderOptions& selection = options.selection;
   constexpr const char* overlaps[] = {"pos", "record", "variant"};
-  const VcfWriterOptions output = output_options(options);
   RunIdentity run = identity_of(model);
   for (const auto& recipe : recipes)
     for (const auto& [name, value] : settings_of(*recipe))
@@ -50,17 +56,16 @@ RunIdentity run_identity(const LoadedModel& model, const VepOptions& options, co
   run.emplace("recipe", joined(recipes, "+", [](const auto& recipe) { return recipe->name(); }));
   if (!options.embeddings.empty()) run.emplace("embeddings", "yes");
   if (options.pool != kWindowPool) run.emplace("pool", options.pool);
-  run.merge(RunIdentity{
-      {"check-ref", word_of(kCheckRefWords, options.check_ref)},
-      {"tag-prefix", options.tag_prefix},
-      {"unify-chr-names", given(options.unify_chr_names)},
-      {"regions", given(selection.regions)},
-      {"regions-overlap", overlaps[static_cast<int>(selection.regions_overlap)]},
-      {"targets", given(selection.targets)},
-      {"targets-overlap", overlaps[static_cast<int>(selection.targets_overlap)]},
-      {"header", word_of(kTableHeaderWords, options.header)},
-      {"output-type", output_type(output) + (output.level < 0 ? "" : std::to_string(output.level))},
-      {"shard", options.shard ? shard_text(*options.shard) : "none"}});
+  run.merge(RunIdentity{{"check-ref", word_of(kCheckRefWords, options.check_ref)},
+                        {"tag-prefix", options.tag_prefix},
+                        {"unify-chr-names", given(options.unify_chr_names)},
+                        {"regions", given(selection.regions)},
+                        {"regions-overlap", overlaps[static_cast<int>(selection.regions_overlap)]},
+                        {"targets", given(selection.targets)},
+                        {"targets-overlap", overlaps[static_cast<int>(selection.targets_overlap)]},
+                        {"header", word_of(kTableHeaderWords, options.header)},
+                        {"output-type", output_text(options)},
+                        {"shard", options.shard ? shard_text(*options.shard) : "none"}});
   return run;
 }
 
@@ -104,21 +109,30 @@ std::unique_ptr<HistogramFile> open_histogram(const VepOptions& options, const S
   return std::make_unique<HistogramFile>(options.histogram, name, lines, std::move(tags));
 }
 
+std::unique_ptr<SiteOutput> open_output(const VepOptions& options, const VcfReader& vcf,
+                                        const VcfWriterOptions& writing, const ContigLength& lengths) {
+  if (vep_output(options) != VepOutput::track) return make_site_output(vcf, writing, options.header);
+  std::vector<std::string> contigs = vcf.contigs();
+  if (contigs.empty())
+    for (const auto& [name, length] : writing.contigs) contigs.push_back(name);
+  return make_track_output(writing.path, std::move(contigs), lengths);
+}
+
 // What a run writes: the records with their scores, and beside them what the options ask for.
 class RunOutputs {
  public:
   // `pool_bases` are those of the pool of embeddings, for the header; 0: windows. `tables` have scores of the
-  // same weights beside the computed ones; null: there are none.
+  // same weights beside the computed ones; null: there are none. `lengths` are for a track.
   RunOutputs(const LoadedModel& model, const VepOptions& options, const SitePlanner& sites,
              const VcfReader& vcf, VcfWriterOptions writing, const ScoredTags& scored, size_t pool_bases,
-             ScoreTables* tables)
+             ScoreTables* tables, const ContigLength& lengths)
       : sites_(sites), tables_(tables), journal_(open_journal(model, options, sites.recipes())) {
     if (journal_ && journal_->locked()) writing.temporary = TemporaryName::fixed;
     histogram_ = open_histogram(options, sites, scored, writing.temporary);
     if (!options.embeddings.empty())
       embeddings_.emplace(options.embeddings, model.config().hidden,
                           with_pool(writing.header_lines, pool_bases));
-    output_ = make_site_output(vcf, writing, options.header);
+    output_ = open_output(options, vcf, writing, lengths);
   }
 
   /// Null for an output that is written directly.
@@ -328,6 +342,7 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
     return true;
   };
   const ScoredTags scored = scored_tags(model, options.tag_prefix, sites.recipes(), tables);
+  if (vep_output(options) == VepOutput::track) check_track_tags(scored.tags, sites.recipes());
   const EarlierScores earlier = earlier_scores(scored, options.tag_prefix, vcf);
   if (!earlier.kept.empty() && earlier.flag) input.earlier_flag = flag_tag(options.tag_prefix).id;
   VcfWriterOptions writing = writer_options(options, scored, earlier);
@@ -335,8 +350,14 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
   if (options.chr_map.empty() && options.unify_chr_names.empty())
     for (const std::string& name : planner.fasta().names())
       writing.contigs.emplace_back(name, planner.fasta().length(name));
-  if (output_type(writing) != 't') say_earlier(earlier, options.tag_prefix, *options.log);
-  RunOutputs outputs(model, options, sites, vcf, std::move(writing), scored, pool * layout.bases(), tables);
+  if (vep_output(options) == VepOutput::records) say_earlier(earlier, options.tag_prefix, *options.log);
+  // Of records that are scored, the FASTA has the contigs.
+  const auto length = [&](const std::string& contig) {
+    const std::string name = planner.names().to_fasta(contig, planner.fasta());
+    return name.empty() ? -1 : planner.fasta().length(name);
+  };
+  RunOutputs outputs(model, options, sites, vcf, std::move(writing), scored, pool * layout.bases(), tables,
+                     length);
   Progress progress(*options.log, options.progress, "vep", "records");
   if (options.shard) {
     progress.set_total(range.end - range.begin);
@@ -365,8 +386,12 @@ void run_vep_tables(const VepOptions& options, ScoreTables& tables) {
   const ScoredTags scored = scored_tags(options.tag_prefix, tables);
   const EarlierScores earlier = earlier_scores(scored, options.tag_prefix, vcf);
   const VcfWriterOptions writing = writer_options(options, scored, earlier);
-  if (output_type(writing) != 't') say_earlier(earlier, options.tag_prefix, *options.log);
-  const auto output = make_site_output(vcf, writing, options.header);
+  if (vep_output(options) == VepOutput::records) say_earlier(earlier, options.tag_prefix, *options.log);
+  const auto output =
+      open_output(options, vcf, writing, [lengths = vcf.contig_lengths()](const std::string& contig) {
+        const auto known = lengths.find(contig);
+        return known == lengths.end() ? -1 : known->second;
+      });
   const bool keeps_flags = earlier.flag && !earlier.kept.empty();
 
   Progress progress(*options.log, options.progress, "vep", "records");

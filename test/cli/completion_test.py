@@ -36,7 +36,7 @@ def bash_offers_every_option_of_the_help():
 def bash_offers_values():
     for words, wanted in ((("vep", "--strand", ""), ["+", "-", "both"]), (("vep", "-c", ""), ["w", "e", "x"]),
                           (("vep", "--check-ref", "="), ["w", "e", "x"]), (("vep", "--dtype", "=", "b"), ["bf16"]),
-                          (("score", "--level", "t"), ["token"]), (("vep", "-O", ""), ["u", "b", "v", "z", "t"]),
+                          (("score", "--level", "t"), ["token"]), (("vep", "-O", ""), ["u", "b", "v", "z", "t", "bigwig"]),
                           (("scan", "--device", "c"), ["cpu", "cuda"]), (("vep", "--recipe", ""), ["centered", "next-token", "anchored", "head", "table"]),
                           (("bench", "--tests", "sc"), ["score", "scan"]), (("generate", "--no-stop", "p"), ["prompt"]),
                           (("scan", "--frames", ""), ["1", "2", "3", "6"]), (("score", "-v", ""), ["0", "1", "3", "4", "5"]),

@@ -12,7 +12,7 @@ COMMANDS = {
 }
 # By command: names that are refused, and a word that says what to do.
 REFUSED = {
-    "vep": (("x.csv", ".tsv.gz"), ("x.json", ".tsv.gz"), ("x.bw", ".tsv.gz"), ("x.fa.gz", ".tsv.gz"), ("x.npy", ".tsv.gz"), ("x.xls", ".tsv.gz")),
+    "vep": (("x.csv", ".tsv.gz"), ("x.json", ".tsv.gz"), ("x.wig", ".tsv.gz"), ("x.fa.gz", ".tsv.gz"), ("x.npy", ".tsv.gz"), ("x.xls", ".tsv.gz")),
     "scan": (("x.csv", "-O t"), ("x.wig", "bedgraph"), ("x.npy", "bigwig"), ("x.html", "-O"), ("x.bed.gz", "bedgraph")),
     "score": (("x.csv", ".tsv"), ("x.bw", "-O bedgraph"), ("x.vcf", ".tsv"), ("x.npy", ".tsv")),
     "embed": (("x.csv", "npy"), ("x.parquet", "safetensors"), ("x.npy.gz", "npy"), ("x.npz", "npy"), ("x.pt", "npy"), ("x.h5", "npy")),

@@ -95,6 +95,7 @@ vep-histogram                         VEP -O b --histogram counts.tsv VARIANTS
 vep-embeddings                        VEP -o out.vcf --embeddings out.npy @few.vcf
 vep-head-[plus=+|mean=both]           VEP --recipe head --strand [1] VARIANTS  # model=head
 vep-tags                              VEP --species fungi VARIANTS  # model=gen32
+vep-bigwig                            VEP -o out.bw VARIANTS
 vep-ex1                               vep MODEL --no-version -f @ex1.fa -Ob BOTH -w 512 @ex1.vcf  # needs=ex1
 vep-ex1-defaults                      vep MODEL --no-version -f @ex1.fa @ex1.vcf  # needs=ex1
 

@@ -121,6 +121,61 @@ TEST_CASE("a bigWig of more contigs than a node of their tree holds") {
   reader.read("scaffold_1", [](int64_t, int64_t, float) { FAIL("a value"); });
 }
 
+TEST_CASE("a bigWig of values that lie apart") {
+  const Folder folder;
+  const std::string path = folder.path / "a.bw";
+  constexpr int64_t last = (int64_t{1} << 32) - 2;
+  BigwigWriter writer(path, {{"first", 2'000'000}, {"none", 10}, {"giant", last + 1}});
+  std::vector<int64_t> positions;
+  std::vector<float> values;
+  for (int64_t i = 0; i < 1'600'000; i += 1 + i % 31) {
+    if (positions.size() == BigwigWriter::kMostPlacedValues) {
+      writer.write(0, positions, values);
+      positions.clear();
+      values.clear();
+    }
+    positions.push_back(i);
+    values.push_back(value_at(i));
+  }
+  writer.write(0, positions, values);
+  writer.write(2, std::vector<int64_t>{0, last}, std::vector<float>{-1.5f, 2});
+  writer.write(2, {}, {});
+  writer.finish();
+  writer.commit();
+
+  std::unique_ptr<bigWigFile_t, decltype(&bwClose)> file(bwOpen(path.c_str(), nullptr, "r"), bwClose);
+  REQUIRE(file);
+  CHECK(file->hdr->minVal == -1.5);
+  CHECK(file->hdr->maxVal == 2);
+  CHECK(values_of(*file, "giant", static_cast<uint32_t>(last - 5), static_cast<uint32_t>(last + 1)) ==
+        std::vector<float>{2});
+  const BigwigReader reader(path, "test");
+  int64_t next = 0, wrong = 0, count = 0;
+  double sum = 0;
+  reader.read("first", [&](int64_t begin, int64_t end, float value) {
+    wrong += begin != next || end != begin + 1 || value != value_at(begin);
+    next = begin + 1 + begin % 31;
+    sum += value;
+    ++count;
+  });
+  CHECK(next >= 1'600'000);
+  CHECK(wrong == 0);
+  CHECK(file->hdr->nBasesCovered == static_cast<uint64_t>(count) + 2);
+  reader.read("none", [](int64_t, int64_t, float) { FAIL("a value"); });
+  const std::vector<float> got = values_of(*file, "first", 31, 200);
+  for (size_t i = 0, at = 31; i < got.size(); at += 1 + at % 31, ++i)
+    CHECK(got[i] == value_at(static_cast<int64_t>(at)));
+  // Summaries of all sizes add up to the values.
+  for (const uint32_t bins : {1u, 40u, 400u}) {
+    const std::unique_ptr<double, decltype(&std::free)> means(
+        bwStats(file.get(), "first", 0, 2'000'000, bins, bins == 1 ? bwStatsType::mean : bwStatsType::max),
+        std::free);
+    REQUIRE(means);
+    if (bins == 1) CHECK(std::abs(means.get()[0] - sum / static_cast<double>(count)) < 1e-6);
+    for (uint32_t i = 0; i < bins * 3 / 4; ++i) CHECK(means.get()[i] >= (bins == 1 ? 0 : 0.9));
+  }
+}
+
 TEST_CASE("a bigWig without values") {
   const Folder folder;
   const std::string path = folder.path / "a.bw";
