@@ -19,14 +19,15 @@ inline size_t checked_product(const char* function, size_t a, size_t b) {
   return product;
 }
 
-/// The type of activations. Throws Error(function, ...) for one in which no backend computes; `device` is the
-/// kind of this one.
-inline DType checked_type(const char* function, const char* device, DType type) {
-  if (type == DType::f16)
-    throw Error(function,
-                "the " + std::string(device) + " backend cannot compute in f16, only in bf16 or f32",
-                {"use {--dtype} bf16, f32 or int8"});
-  return type;
+/// Throws Error(function, ...) for exponents that the type does not have, or not one for each matrix.
+inline void check_exponents(const char* function, DType type, std::span<const int> exponents,
+                            size_t matrices) {
+  if (!exponents.empty() && exponents.size() != matrices)
+    throw Error(function, std::to_string(exponents.size()) + " exponents for " + std::to_string(matrices) +
+                              " matrices");
+  for (const int exponent : exponents)
+    if (exponent != 0 && type != DType::f16)
+      throw Error(function, std::string("products in ") + dtype_name(type) + " have no exponent");
 }
 
 /// Casts `object` to this backend's type. Throws Error(function, otherwise) if it belongs to another backend.

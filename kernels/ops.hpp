@@ -203,9 +203,18 @@ class Backend {
   /// of its own: what is free there belongs to everything that runs on the machine.
   virtual std::optional<size_t> free_memory() const { return std::nullopt; }
 
-  /// One weight from matrices of the same width, in their order.
-  virtual std::unique_ptr<Weight> prepare(std::span<const TensorView> matrices) = 0;
-  std::unique_ptr<Weight> prepare(const TensorView& matrix) { return prepare(std::span(&matrix, 1)); }
+  /// One weight from matrices of the same width, in their order. Products of matrix i are multiplied by
+  /// 2^exponents[i], exactly; without exponents, and in other types than f16, by 1.
+  ///
+  /// In f16 every matrix has a power of two as factor of what is stored, by its largest number. Numbers of 8
+  /// significant bits, as those of bf16 are, are exact down to 2^-32 of the largest; others are rounded to 11
+  /// bits; and what is smaller errs by at most 2^-39 of the largest.
+  virtual std::unique_ptr<Weight> prepare(std::span<const TensorView> matrices,
+                                          std::span<const int> exponents) = 0;
+  std::unique_ptr<Weight> prepare(std::span<const TensorView> matrices) { return prepare(matrices, {}); }
+  std::unique_ptr<Weight> prepare(const TensorView& matrix, int exponent = 0) {
+    return prepare(std::span(&matrix, 1), std::span(&exponent, 1));
+  }
   /// A weight of the matrices [first, first + count) of `whole`. It shares the memory of `whole`, but may
   /// outlive it. Products with the part may have another order of sums than products with the whole.
   virtual std::unique_ptr<Weight> part(const Weight& whole, size_t first, size_t count) = 0;
@@ -244,8 +253,10 @@ class Backend {
 
   /// Grouped-query attention, causal unless a run has `keys`. q has rows of heads * head_dim, not yet
   /// rotated, and leading dimension ld; act [n, heads * head_dim]. The keys and values to which the rows of a
-  /// run attend must be in its pages.
-  virtual void attention(const float* q, size_t ld, const RowPlan& plan, size_t layer, void* act) = 0;
+  /// run attend must be in its pages. Products of queries and keys are multiplied by 2^exponent, which is 0
+  /// in other types than f16.
+  virtual void attention(const float* q, size_t ld, const RowPlan& plan, size_t layer, void* act,
+                         int exponent = 0) = 0;
 
   /// act[i, j] = silu(gate_up[i, j]) * gate_up[i, width + j]; gate_up [n, 2 * width].
   virtual void swiglu(const float* gate_up, size_t n, size_t width, void* act) = 0;

@@ -15,7 +15,7 @@
 namespace carbon {
 
 /// The type of activations, of the KV cache and of results: an array with one element per number.
-/// Backends compute in f32 or bf16; f16 is for files of embeddings only.
+/// Backends compute in f32 or bf16, and that of CUDA in f16, which files of embeddings have, too.
 enum class DType : uint8_t { f32, bf16, f16 };
 
 /// Bytes per element.

@@ -55,7 +55,8 @@ class CpuBackend final : public ops::Backend {
   void* allocate(size_t bytes) override;
   void release(void* memory) override { FreeMemory()(memory); }
 
-  std::unique_ptr<ops::Weight> prepare(std::span<const TensorView> matrices) override;
+  std::unique_ptr<ops::Weight> prepare(std::span<const TensorView> matrices,
+                                       std::span<const int> exponents) override;
   std::unique_ptr<ops::Weight> part(const ops::Weight& whole, size_t first, size_t count) override;
   std::unique_ptr<ops::KvStore> kv_store(const ops::KvShape& shape) override {
     return std::make_unique<CpuKvStore>(shape, dtype_);
@@ -73,7 +74,8 @@ class CpuBackend final : public ops::Backend {
   std::unique_ptr<ops::RowPlan> plan(std::span<const ops::RowRun> runs, size_t heads, ops::KvStore& kv,
                                      ops::RowClass) override;
   void append_kv(const float* k, const float* v, size_t ld, const ops::RowPlan& plan, size_t layer) override;
-  void attention(const float* q, size_t ld, const ops::RowPlan& plan, size_t layer, void* act) override;
+  void attention(const float* q, size_t ld, const ops::RowPlan& plan, size_t layer, void* act,
+                 int exponent) override;
   void swiglu(const float* gate_up, size_t n, size_t width, void* act) override;
   void linear_swiglu(const void* act, size_t n, const ops::Weight& gate, const ops::Weight& up,
                      float* gate_up, void* out, ops::RowClass row_class) override;
@@ -150,9 +152,12 @@ class CpuBackend final : public ops::Backend {
 
 CpuBackend::CpuBackend(const ops::CpuOptions& options)
     : kernels_(select_kernels(options.isa)),
-      dtype_(ops::checked_type("make_cpu_backend", "CPU", options.dtype)),
+      dtype_(options.dtype),
       int8_(options.int8),
       pool_(options.threads) {
+  if (dtype_ == DType::f16)
+    throw Error("make_cpu_backend", "the CPU backend cannot compute in f16, only in bf16 or f32",
+                {"use {--dtype} bf16, f32 or int8, or {--device} cuda for f16"});
   if (int8_ && dtype_ != DType::bf16)
     throw Error("make_cpu_backend", "products of int8 go with activations in bf16",
                 {"use {--dtype} bf16, f32 or int8"});
@@ -297,8 +302,10 @@ const CpuWeight& own(const ops::Weight& w) {
   return ops::own_as<const CpuWeight>(w, "linear", "the weight was prepared by another backend");
 }
 
-std::unique_ptr<ops::Weight> CpuBackend::prepare(std::span<const TensorView> matrices) {
+std::unique_ptr<ops::Weight> CpuBackend::prepare(std::span<const TensorView> matrices,
+                                                 std::span<const int> exponents) {
   const size_t rows = ops::joined_rows(matrices);
+  ops::check_exponents("prepare", dtype_, exponents, matrices.size());
   CpuWeight::Matrices made;
   for (const TensorView& matrix : matrices)
     made.push_back(std::make_shared<CpuMatrix>(kernels_, weight_memory_, matrix, dtype_,
@@ -452,7 +459,9 @@ void CpuBackend::append_kv(const float* k, const float* v, size_t ld, const ops:
   });
 }
 
-void CpuBackend::attention(const float* q, size_t ld, const ops::RowPlan& plan, size_t layer, void* act) {
+void CpuBackend::attention(const float* q, size_t ld, const ops::RowPlan& plan, size_t layer, void* act,
+                           int exponent) {
+  ops::check_exponents("attention", dtype_, {&exponent, 1}, 1);
   const auto& rows = ops::own_plan<CpuPlan>(plan, layer);
   const CpuKvStore& store = rows.kv();
   const size_t kv_heads = store.shape().kv_heads, head_dim = store.shape().head_dim, group = rows.group(),

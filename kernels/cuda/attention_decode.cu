@@ -1,11 +1,12 @@
 // Causal grouped-query attention of few query rows on many keys (generation), on tensor cores, for bf16 and
-// head sizes 64, 96 and 128.
+// f16 and head sizes 64, 96 and 128.
 //
 // A tile has up to 16 query rows of one KV head: consecutive positions of one sequence, and for each the
 // heads of the group. A block computes a tile against one chunk of 128 keys, which always begins at an
 // absolute multiple of 128, and requests all pages of the chunk at once. Four warps multiply 32 keys each.
 // After a softmax over the keys of the chunk, each warp multiplies all weights by a quarter of the elements
-// of the values. Queries and weights are rounded to bf16; sums are f32.
+// of the values. Queries and weights are rounded to the type of keys and values; sums
+// are f32.
 //
 // Where a multiprocessor has room for one such block only, the last values of a chunk wait in the L2 cache
 // until the scores are complete, and then take the place of the keys. That leaves room for a second block,
@@ -36,9 +37,9 @@ constexpr uint32_t kGroup = 16;  // chunks that are combined in the first level
 
 /// First are the values of a chunk that have memory of their own; those after them follow in the memory of
 /// the keys.
-template <int Dim, int First>
-struct Head : HeadSizes<Dim> {
-  using HeadSizes<Dim>::kStride;
+template <class T, int Dim, int First>
+struct Head : HeadSizes<T, Dim> {
+  using HeadSizes<T, Dim>::kStride;
   static constexpr int kFirst = First;
   static constexpr int kColumns = Dim / kWarps;  // elements of the output that a warp computes
   static constexpr int kWeightStride = kChunk + 8;
@@ -46,16 +47,17 @@ struct Head : HeadSizes<Dim> {
   // The weights use the memory of the queries.
   static constexpr int kQueries = kRows * (kStride > kWeightStride ? kStride : kWeightStride);
   static constexpr size_t kShared =
-      (kKeys + kValues + kQueries) * sizeof(Bf16) + 2 * kWarps * kRows * sizeof(float) + sizeof(uint32_t);
+      (kKeys + kValues + kQueries) * sizeof(T) + 2 * kWarps * kRows * sizeof(float) + sizeof(uint32_t);
 };
 
 /// The shared memory of a block.
 template <class H>
 struct Shared {
-  Bf16* const keys = reinterpret_cast<Bf16*>(shared_memory());             // [kChunk][kStride]
-  Bf16* const values = keys + H::kKeys;                                    // [kFirst][kStride]
-  Bf16* const queries = values + H::kValues;                               // [kRows][kStride]
-  Bf16* const weights = queries;                                           // [kRows][kWeightStride]
+  using E = typename H::Element;
+  E* const keys = reinterpret_cast<E*>(shared_memory());                   // [kChunk][kStride]
+  E* const values = keys + H::kKeys;                                       // [kFirst][kStride]
+  E* const queries = values + H::kValues;                                  // [kRows][kStride]
+  E* const weights = queries;                                              // [kRows][kWeightStride]
   float* const largest = reinterpret_cast<float*>(queries + H::kQueries);  // [kWarps][kRows]
   float* const sum = largest + kWarps * kRows;                             // [kWarps][kRows]
   uint32_t* const last = reinterpret_cast<uint32_t*>(sum + kWarps * kRows);
@@ -97,7 +99,7 @@ __device__ inline Work find_work(const AttentionCall& call, const TileChunk* chu
 /// Requests the keys and values of the chunk for the L2 cache. That is coherent with writes of the previous
 /// kernel, which may still run.
 template <class H>
-__device__ void prefetch_pages(const Work& work, const Bf16* const pages[kChunkPages]) {
+__device__ void prefetch_pages(const Work& work, const typename H::Element* const pages[kChunkPages]) {
   constexpr int kLine = 64,
                 kLines = kPage * H::kDim / kLine;  // elements of a line; lines of the keys of a page
   const uint32_t first = work.tile.chunk * kChunk;
@@ -113,7 +115,8 @@ __device__ void prefetch_pages(const Work& work, const Bf16* const pages[kChunkP
 /// Starts copying the keys [Begin, End) of the chunk, or their values, which are `offset` elements after
 /// them. Elements after the last key of the tile become zeros.
 template <class H, int Begin, int End>
-__device__ void load_tile(const Work& work, const Bf16* const pages[kChunkPages], int offset, Bf16* to) {
+__device__ void load_tile(const Work& work, const typename H::Element* const pages[kChunkPages], int offset,
+                          typename H::Element* to) {
   constexpr int kUnits = H::kDim / 8;  // units of 16 bytes in a row
   static_assert((End - Begin) * kUnits % kThreads == 0);
   const uint32_t first = work.tile.chunk * kChunk;
@@ -121,7 +124,8 @@ __device__ void load_tile(const Work& work, const Bf16* const pages[kChunkPages]
   for (int i = 0; i < (End - Begin) * kUnits; i += kThreads) {
     const int unit = i + static_cast<int>(threadIdx.x);
     const int r = unit / kUnits, key = Begin + r, c = unit % kUnits * 8;
-    const Bf16* const from = (key < kPage ? pages[0] : pages[1]) + offset + key % kPage * H::kDim + c;
+    const typename H::Element* const from =
+        (key < kPage ? pages[0] : pages[1]) + offset + key % kPage * H::kDim + c;
     copy_async(to + r * H::kStride + c, from, first + static_cast<uint32_t>(key) < work.end);
   }
 }
@@ -129,7 +133,7 @@ __device__ void load_tile(const Work& work, const Bf16* const pages[kChunkPages]
 /// Stores the rotated and rounded queries; missing rows of the tile become zeros. Requests all elements
 /// before it waits for any.
 template <class H>
-__device__ void load_queries(const AttentionCall& call, const Work& work, Bf16* to) {
+__device__ void load_queries(const AttentionCall& call, const Work& work, typename H::Element* to) {
   constexpr int kHalf = H::kDim / 2, kTimes = kRows * kHalf / kThreads;
   static_assert(kTimes * kThreads == kRows * kHalf);
   float a[kTimes], b[kTimes], cos[kTimes], sin[kTimes];
@@ -150,7 +154,7 @@ __device__ void load_queries(const AttentionCall& call, const Work& work, Bf16* 
 #pragma unroll
   for (int t = 0; t < kTimes; ++t) {
     const int i = t * kThreads + static_cast<int>(threadIdx.x);
-    Bf16* const x = to + i / kHalf * H::kStride + i % kHalf;
+    typename H::Element* const x = to + i / kHalf * H::kStride + i % kHalf;
     narrow(a[t] * cos[t] - b[t] * sin[t], x);
     narrow(b[t] * cos[t] + a[t] * sin[t], x + kHalf);
   }
@@ -207,11 +211,12 @@ __device__ void find_largest(const Shared<H>& shared, const float score[kWarpKey
 template <class H>
 __device__ void weigh(const Shared<H>& shared, const float score[kWarpKeys / 8][4], const float largest[2],
                       float scale) {
+  using E = typename H::Element;
   const int lane = static_cast<int>(threadIdx.x) % kWarp, warp = static_cast<int>(threadIdx.x) / kWarp;
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
     const int row = lane / 4 + i * 8;
-    Bf16* const to = shared.weights + row * H::kWeightStride + warp * kWarpKeys + lane % 4 * 2;
+    E* const to = shared.weights + row * H::kWeightStride + warp * kWarpKeys + lane % 4 * 2;
     float sum = 0.0f;
 #pragma unroll
     for (int j = 0; j < kWarpKeys / 8; ++j) {
@@ -219,7 +224,7 @@ __device__ void weigh(const Shared<H>& shared, const float score[kWarpKeys / 8][
       const float b = exp2_approximate((score[j][2 * i + 1] - largest[i]) * scale);
       sum += a;
       sum += b;
-      *reinterpret_cast<uint32_t*>(to + j * 8) = pack_bf16(a, b);
+      *reinterpret_cast<uint32_t*>(to + j * 8) = pack<E>(a, b);
     }
     sum += shuffle_xor(sum, 1);
     sum += shuffle_xor(sum, 2);
@@ -230,7 +235,9 @@ __device__ void weigh(const Shared<H>& shared, const float score[kWarpKeys / 8][
 /// out += weights . values, for the columns of this warp and the keys [Begin, End) of the chunk, whose values
 /// are at `values`.
 template <class H, int Begin, int End>
-__device__ void multiply_values(const Shared<H>& shared, const Bf16* values, float out[H::kColumns / 8][4]) {
+__device__ void multiply_values(const Shared<H>& shared, const typename H::Element* values,
+                                float out[H::kColumns / 8][4]) {
+  using E = typename H::Element;
   static_assert((End - Begin) % 32 == 0);
   const int lane = static_cast<int>(threadIdx.x) % kWarp, warp = static_cast<int>(threadIdx.x) / kWarp;
 #pragma unroll
@@ -243,8 +250,8 @@ __device__ void multiply_values(const Shared<H>& shared, const Bf16* values, flo
       // Matrices: keys 0-7, 8-15, 16-23 and 24-31 of eight elements.
       uint32_t b[4];
       load_matrices_transposed(b, values + (key - Begin + lane) * H::kStride + warp * H::kColumns + d * 8);
-      mma_bf16(out[d], a[0], b[0], b[1]);
-      mma_bf16(out[d], a[1], b[2], b[3]);
+      mma<E>(out[d], a[0], b[0], b[1]);
+      mma<E>(out[d], a[1], b[2], b[3]);
     }
   }
 }
@@ -260,10 +267,11 @@ struct Part {
 template <class H>
 __device__ void store_quotient(const AttentionCall& call, const Work& work, uint32_t row, int c,
                                const Part& part) {
-  auto* const to = reinterpret_cast<uint32_t*>(static_cast<Bf16*>(call.act) + work.head(call, row) * H::kDim +
+  using E = typename H::Element;
+  auto* const to = reinterpret_cast<uint32_t*>(static_cast<E*>(call.act) + work.head(call, row) * H::kDim +
                                                static_cast<size_t>(c));
-  to[0] = pack_bf16(part.out.element[0] / part.sum, part.out.element[1] / part.sum);
-  to[1] = pack_bf16(part.out.element[2] / part.sum, part.out.element[3] / part.sum);
+  to[0] = pack<E>(part.out.element[0] / part.sum, part.out.element[1] / part.sum);
+  to[1] = pack<E>(part.out.element[2] / part.sum, part.out.element[3] / part.sum);
 }
 
 /// The parts of one level, for chunks from `chunk` on.
@@ -284,6 +292,7 @@ template <class H>
 __device__ void store_rows(const AttentionCall& call, const Work& work, const Shared<H>& shared,
                            const DecodeParts& parts, const float largest[2],
                            const float out[H::kColumns / 8][4]) {
+  using E = typename H::Element;
   const int lane = static_cast<int>(threadIdx.x) % kWarp, warp = static_cast<int>(threadIdx.x) / kWarp;
   const int column = warp * H::kColumns + lane % 4 * 2;
 #pragma unroll
@@ -295,10 +304,10 @@ __device__ void store_rows(const AttentionCall& call, const Work& work, const Sh
 #pragma unroll
     for (int w = 1; w < kWarps; ++w) sum += shared.sum[w * kRows + r];
     if (work.chunks == 1) {
-      Bf16* const to = static_cast<Bf16*>(call.act) + work.head(call, row) * H::kDim + column;
+      E* const to = static_cast<E*>(call.act) + work.head(call, row) * H::kDim + column;
 #pragma unroll
       for (int d = 0; d < H::kColumns / 8; ++d)
-        *reinterpret_cast<uint32_t*>(to + d * 8) = pack_bf16(out[d][2 * i] / sum, out[d][2 * i + 1] / sum);
+        *reinterpret_cast<uint32_t*>(to + d * 8) = pack<E>(out[d][2 * i] / sum, out[d][2 * i + 1] / sum);
       continue;
     }
     const Parts to = parts_at<H>(parts, work, 0, work.tile.chunk);
@@ -405,11 +414,12 @@ __global__ void __launch_bounds__(kThreads, 3)
   const Work work = find_work(call, chunks);
   if (work.tile.positions == 0) return wait_for_last_kernel();
   const Shared<H> shared;
-  const Bf16* pages[kChunkPages];
+  using E = typename H::Element;
+  const E* pages[kChunkPages];
 #pragma unroll
   for (size_t i = 0; i < kChunkPages; ++i)
-    pages[i] = reinterpret_cast<const Bf16*>(static_cast<const char*>(call.kv.pages[work.tile.pages[i]]) +
-                                             call.kv.offset) +
+    pages[i] = reinterpret_cast<const E*>(static_cast<const char*>(call.kv.pages[work.tile.pages[i]]) +
+                                          call.kv.offset) +
                work.kv_head * 2 * kPage * H::kDim;
   prefetch_pages<H>(work, pages);
   wait_for_last_kernel();
@@ -450,35 +460,44 @@ constexpr size_t blocks_of(size_t block_shared) {
 }
 
 template <class H>
-void run_head(Stream& stream, const AttentionCall& call, const TileChunk* chunks, size_t n,
-              const DecodeParts& parts) {
+void run_head(Stream& stream, const AttentionCall& call, const AttentionKind& kind, const TileChunk* chunks,
+              size_t n, const DecodeParts& parts) {
   launch(attention_kernel<H>, dim3(static_cast<unsigned>(n * call.kv.kv_heads)), kThreads, H::kShared, stream,
-         call, chunks, parts, score_scale(H::kDim));
+         call, chunks, parts, score_scale(H::kDim, kind.exponent));
 }
 
 /// With memory for all values if that leaves room for two blocks, otherwise for the first ones.
-template <int Dim, int First>
-void run_dim(Stream& stream, const AttentionCall& call, const TileChunk* chunks, size_t n,
-             const DecodeParts& parts, size_t block_shared) {
-  using Whole = Head<Dim, kChunk>;
-  using Cut = Head<Dim, First>;
-  constexpr size_t kSmall = size_t{99} << 10;  // the least that a device with these kernels has
-  static_assert(blocks_of<Cut>(kSmall) >= 2);
+template <class T, int Dim, int First>
+void run_dim(Stream& stream, const AttentionCall& call, const AttentionKind& kind, const TileChunk* chunks,
+             size_t n, const DecodeParts& parts) {
+  using Whole = Head<T, Dim, kChunk>;
+  using Cut = Head<T, Dim, First>;
+  constexpr size_t kSmall = size_t{99} << 10, kTuring = size_t{64} << 10;  // of sm_86 and its like; of sm_75
+  static_assert(blocks_of<Cut>(kSmall) >= 2 && Cut::kShared <= kTuring);
   if constexpr (First < kChunk)
-    if (blocks_of<Whole>(block_shared) < 2) return run_head<Cut>(stream, call, chunks, n, parts);
-  run_head<Whole>(stream, call, chunks, n, parts);
+    if (blocks_of<Whole>(kind.block_shared) < 2) return run_head<Cut>(stream, call, kind, chunks, n, parts);
+  run_head<Whole>(stream, call, kind, chunks, n, parts);
+}
+
+template <class T>
+void run_typed(Stream& stream, const AttentionCall& call, const AttentionKind& kind, const TileChunk* chunks,
+               size_t n, const DecodeParts& parts) {
+  if (call.kv.head_dim == 64)
+    run_dim<T, 64, kChunk>(stream, call, kind, chunks, n, parts);
+  else if (call.kv.head_dim == 96)
+    run_dim<T, 96, 64>(stream, call, kind, chunks, n, parts);
+  else
+    run_dim<T, 128, 32>(stream, call, kind, chunks, n, parts);
 }
 
 }  // namespace attention_decode_file
 
-void run_attention_decode(Stream& stream, const AttentionCall& call, const TileChunk* chunks, size_t n,
-                          const DecodeParts& parts, size_t block_shared) {
-  if (call.kv.head_dim == 64)
-    run_dim<64, kChunk>(stream, call, chunks, n, parts, block_shared);
-  else if (call.kv.head_dim == 96)
-    run_dim<96, 64>(stream, call, chunks, n, parts, block_shared);
+void run_attention_decode(Stream& stream, const AttentionCall& call, const AttentionKind& kind,
+                          const TileChunk* chunks, size_t n, const DecodeParts& parts) {
+  if (kind.type == DType::f16)
+    run_typed<F16>(stream, call, kind, chunks, n, parts);
   else
-    run_dim<128, 32>(stream, call, chunks, n, parts, block_shared);
+    run_typed<Bf16>(stream, call, kind, chunks, n, parts);
 }
 
 }  // namespace carbon::cuda

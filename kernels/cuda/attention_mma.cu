@@ -1,10 +1,13 @@
-// Grouped-query attention, causal or not, on tensor cores, for bf16 and head sizes 64, 96 and 128.
+// Grouped-query attention, causal or not, on tensor cores, for bf16 and f16 and head sizes 64, 96 and 128.
 //
 // A block computes up to 128 query rows of one KV head, or 192 for heads of 96 and 128: consecutive positions
 // of one sequence, and for each the heads of the group. Each warp has 16 rows. Keys and values are read page
 // by page through two stages of shared memory; a page is a tile of 64 positions at an absolute multiple of
 // 64. Scores, the running maximum and sum of the softmax, and the output stay in registers. Queries and
-// softmax weights are rounded to bf16; sums are f32.
+// softmax weights are rounded to the type of keys and values; sums are f32.
+//
+// If a block may not have the memory for that, only keys have two stages: the values of the next page are
+// copied when those of this one have been used. That changes no sum.
 //
 // What a warp does for a page is one chain of products, exponentials and products, which waits most of the
 // time. So the registers of a thread are limited to what leaves room for 16 warps of heads of 64 on a
@@ -31,13 +34,14 @@ inline namespace attention_mma_file {
 
 constexpr int kPage = 64;
 
-template <int Dim>
-struct Head : HeadSizes<Dim> {
+template <class T, int Dim, int ValueStages>
+struct Head : HeadSizes<T, Dim> {
   static constexpr int kThreads = static_cast<int>(attention_warps(Dim)) * kWarp;
   static constexpr int kBlocks = static_cast<int>(attention_blocks(Dim));  // of a multiprocessor
   static constexpr int kTile =
-      kPage * HeadSizes<Dim>::kStride;  // elements of the keys, or of the values, of a page
-  static constexpr size_t kShared = size_t{2} * 2 * kTile * sizeof(Bf16);
+      kPage * HeadSizes<T, Dim>::kStride;  // elements of the keys, or of the values, of a page
+  static constexpr int kValueStages = ValueStages;
+  static constexpr size_t kShared = size_t{2 + ValueStages} * kTile * sizeof(T);
 };
 
 /// The two rows of a fragment that a thread has: `row` and `row` + 8 of the block.
@@ -88,8 +92,8 @@ __device__ void load_queries(const AttentionCall& call, const Rows& rows, uint32
         low[e] = a.element[e] * cos.element[e] - b.element[e] * sin.element[e];
         high[e] = b.element[e] * cos.element[e] + a.element[e] * sin.element[e];
       }
-      query[step][part] = pack_bf16(low[0], low[1]);
-      query[step + H::kSteps / 2][part] = pack_bf16(high[0], high[1]);
+      query[step][part] = pack<typename H::Element>(low[0], low[1]);
+      query[step + H::kSteps / 2][part] = pack<typename H::Element>(high[0], high[1]);
     }
 }
 
@@ -158,23 +162,24 @@ class SeveralSequences {
 
 /// The keys of the KV head in the page, which its values follow.
 template <class H>
-__device__ const Bf16* find_page(const AttentionCall& call, size_t kv_head, uint32_t index) {
+__device__ const typename H::Element* find_page(const AttentionCall& call, size_t kv_head, uint32_t index) {
   const char* const page = static_cast<const char*>(call.kv.pages[call.page_list[index]]);
-  return reinterpret_cast<const Bf16*>(page + call.kv.offset) + kv_head * 2 * kPage * H::kDim;
+  return reinterpret_cast<const typename H::Element*>(page + call.kv.offset) + kv_head * 2 * kPage * H::kDim;
 }
 
-/// Starts copying keys and values of the page for positions [first, first + 64) to a stage. Positions from
-/// `end` on become zeros.
-template <class H>
-__device__ void load_page(const Bf16* from, uint32_t first, uint32_t end, Bf16* stage) {
+/// Starts copying the rows [Begin, End) of the page for positions [first, first + 64) to a stage: 0 to 63 are
+/// keys, 64 to 127 values. Positions from `end` on become zeros.
+template <class H, int Begin, int End>
+__device__ void load_rows(const typename H::Element* from, uint32_t first, uint32_t end,
+                          typename H::Element* stage) {
   constexpr int kUnits = H::kDim / 8, kStep = H::kThreads / kUnits;  // units of 16 bytes in a row
   static_assert(H::kThreads % kUnits == 0);
   const int row = static_cast<int>(threadIdx.x) / kUnits, c = static_cast<int>(threadIdx.x) % kUnits * 8;
   from += row * H::kDim + c;
   stage += row * H::kStride + c;
 #pragma unroll
-  for (int r = 0; r < 2 * kPage; r += kStep) {  // rows 0-63 are keys, 64-127 values
-    if (2 * kPage % kStep != 0 && row + r >= 2 * kPage) break;
+  for (int r = Begin; r < End; r += kStep) {
+    if ((End - Begin) % kStep != 0 && row + r >= End) break;
     const bool valid = first + static_cast<uint32_t>((row + r) % kPage) < end;
     copy_async(stage + r * H::kStride, from + r * H::kDim, valid);
   }
@@ -220,24 +225,25 @@ __device__ inline void softmax_tile(Softmax& state, const uint32_t last[2], uint
 
 /// out += weights . values.
 template <class H>
-__device__ void multiply_values(const float weight[kPage / 8][4], const Bf16* values,
+__device__ void multiply_values(const float weight[kPage / 8][4], const typename H::Element* values,
                                 float out[H::kDim / 8][4]) {
+  using E = typename H::Element;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
 #pragma unroll
   for (int step = 0; step < kPage / 16; ++step) {
     // The results of two products have the layout of the left factor of one product.
     const float* const w0 = weight[2 * step];
     const float* const w1 = weight[2 * step + 1];
-    const uint32_t a[4] = {pack_bf16(w0[0], w0[1]), pack_bf16(w0[2], w0[3]), pack_bf16(w1[0], w1[1]),
-                           pack_bf16(w1[2], w1[3])};
+    const uint32_t a[4] = {pack<E>(w0[0], w0[1]), pack<E>(w0[2], w0[3]), pack<E>(w1[0], w1[1]),
+                           pack<E>(w1[2], w1[3])};
 #pragma unroll
     for (int d = 0; d < H::kDim / 8; d += 2) {
       // Matrices: keys 0-7 and 8-15 of elements 0-7, then of elements 8-15.
       uint32_t b[4];
       const int key = step * 16 + lane % 8 + lane / 8 % 2 * 8;
       load_matrices_transposed(b, values + key * H::kStride + d * 8 + lane / 16 * 8);
-      mma_bf16(out[d], a, b[0], b[1]);
-      mma_bf16(out[d + 1], a, b[2], b[3]);
+      mma<E>(out[d], a, b[0], b[1]);
+      mma<E>(out[d + 1], a, b[2], b[3]);
     }
   }
 }
@@ -253,10 +259,11 @@ __device__ void store_rows(const AttentionCall& call, const Rows& rows, const So
     sum += shuffle_xor(sum, 2);
     if (!rows.valid[i]) continue;
     const float share = 1.0f / sum;
-    Bf16* const to = static_cast<Bf16*>(call.act) + (rows.at[i] * call.heads + rows.head[i]) * H::kDim + pair;
+    using E = typename H::Element;
+    E* const to = static_cast<E*>(call.act) + (rows.at[i] * call.heads + rows.head[i]) * H::kDim + pair;
 #pragma unroll
     for (int d = 0; d < H::kDim / 8; ++d)
-      *reinterpret_cast<uint32_t*>(to + d * 8) = pack_bf16(out[d][2 * i] * share, out[d][2 * i + 1] * share);
+      *reinterpret_cast<uint32_t*>(to + d * 8) = pack<E>(out[d][2 * i] * share, out[d][2 * i + 1] * share);
   }
 }
 
@@ -264,7 +271,10 @@ template <class H, class Sequences, class Tile>
 __global__ void __launch_bounds__(H::kThreads, H::kBlocks)
     attention_kernel(AttentionCall call, const Tile* tiles, float scale) {
   begin_kernel();
-  Bf16* const stages = reinterpret_cast<Bf16*>(shared_memory());  // [2][keys, values][kStride]
+  using E = typename H::Element;
+  constexpr bool kTwo = H::kValueStages == 2;
+  // [2][keys, values][kStride], or [keys, keys, values][kStride]
+  E* const stages = reinterpret_cast<E*>(shared_memory());
   const auto kv_heads = static_cast<uint32_t>(call.kv.kv_heads);
   const size_t kv_head = blockIdx.x % kv_heads;
   const auto warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp;
@@ -274,10 +284,22 @@ __global__ void __launch_bounds__(H::kThreads, H::kBlocks)
     return find_page<H>(call, kv_head, sequences.pages(at) + at.first / kPage);
   };
 
-  load_page<H>(page_at({}), 0, sequences.end({}), stages);
+  const auto load_values = [&](const E* page, Place at) {
+    load_rows<H, kPage, 2 * kPage>(page, at.first, sequences.end(at), stages + H::kTile);
+  };
+  // Of two stages of values, the values too.
+  const auto load_page = [&](const E* page, Place at) {
+    if constexpr (kTwo)
+      load_rows<H, 0, 2 * kPage>(page, at.first, sequences.end(at), stages + at.stage() * 2 * H::kTile);
+    else
+      load_rows<H, 0, kPage>(page, at.first, sequences.end(at), stages + at.stage() * H::kTile);
+  };
+
+  load_page(page_at({}), {});
+  if (!kTwo) load_values(page_at({}), {});
   copy_async_commit();
   const Place second = sequences.after({});
-  const Bf16* next_page = sequences.has(second) ? page_at(second) : nullptr;
+  const E* next_page = sequences.has(second) ? page_at(second) : nullptr;
   uint32_t query[H::kSteps][4], last[2];
   {
     const Rows rows = locate_rows(call, sequences.rows(), kv_head, sequences.row_warp(warp) * 16 + lane / 4);
@@ -293,13 +315,14 @@ __global__ void __launch_bounds__(H::kThreads, H::kBlocks)
     __syncthreads();
     const Place next = sequences.after(at);
     const bool more = sequences.has(next);
-    if (more) load_page<H>(next_page, next.first, sequences.end(next), stages + (1 - stage) * 2 * H::kTile);
+    if (more) load_page(next_page, next);
     copy_async_commit();
+    const E* const page = next_page;
     // Two reads, one after the other, whose time passes while this page is computed.
     if (more && sequences.has(sequences.after(next))) next_page = page_at(sequences.after(next));
     if (sequences.is_own(at)) {
-      const Bf16* const keys = stages + stage * 2 * H::kTile;
       float score[kPage / 8][4], factor[2];
+      const E* const keys = stages + stage * (kTwo ? 2 : 1) * H::kTile;
       multiply_keys<H, kPage>(query, keys, score);
       const uint32_t least = last_key(sequences.rows(), sequences.rows().position);
       softmax_tile(state, last, at.first, at.first + kPage - 1 > least, scale, score, factor);
@@ -307,7 +330,12 @@ __global__ void __launch_bounds__(H::kThreads, H::kBlocks)
       for (int d = 0; d < H::kDim / 8; ++d)
 #pragma unroll
         for (int e = 0; e < 4; ++e) out[d][e] *= factor[e / 2];
-      multiply_values<H>(score, keys + H::kTile, out);
+      multiply_values<H>(score, kTwo ? keys + H::kTile : stages + 2 * H::kTile, out);
+    }
+    if (!kTwo && more) {
+      __syncthreads();  // now all warps are done with the values of this page
+      load_values(page, next);
+      copy_async_commit();
     }
   }
   // Found again, so that the places of the rows need no registers meanwhile.
@@ -316,28 +344,40 @@ __global__ void __launch_bounds__(H::kThreads, H::kBlocks)
                 out);
 }
 
-template <class Sequences, class Tile>
-void run_tiles(Stream& stream, const AttentionCall& call, const Tile* tiles, size_t n) {
+template <class T, class Sequences, class Tile>
+void run_typed(Stream& stream, const AttentionCall& call, const AttentionKind& kind, const Tile* tiles,
+               size_t n) {
   const auto run = [&]<class H>(H) {
     launch(attention_kernel<H, Sequences, Tile>, dim3(static_cast<unsigned>(n * call.kv.kv_heads)),
-           H::kThreads, H::kShared, stream, call, tiles, score_scale(H::kDim));
+           H::kThreads, H::kShared, stream, call, tiles, score_scale(H::kDim, kind.exponent));
   };
-  if (call.kv.head_dim == 64)
-    run(Head<64>{});
-  else if (call.kv.head_dim == 96)
-    run(Head<96>{});
+  if (call.kv.head_dim == 64) return run(Head<T, 64, 2>{});
+  if (call.kv.head_dim == 96) return run(Head<T, 96, 2>{});
+  // Only sm_75, which has no tensor cores for bf16, is too small for two stages.
+  if constexpr (std::is_same_v<T, F16>)
+    if (kind.block_shared < Head<T, 128, 2>::kShared) return run(Head<T, 128, 1>{});
+  run(Head<T, 128, 2>{});
+}
+
+template <class Sequences, class Tile>
+void run_tiles(Stream& stream, const AttentionCall& call, const AttentionKind& kind, const Tile* tiles,
+               size_t n) {
+  if (kind.type == DType::f16)
+    run_typed<F16, Sequences>(stream, call, kind, tiles, n);
   else
-    run(Head<128>{});
+    run_typed<Bf16, Sequences>(stream, call, kind, tiles, n);
 }
 
 }  // namespace attention_mma_file
 
-void run_attention_mma(Stream& stream, const AttentionCall& call, const RowTile* tiles, size_t n) {
-  run_tiles<OneSequence>(stream, call, tiles, n);
+void run_attention_mma(Stream& stream, const AttentionCall& call, const AttentionKind& kind,
+                       const RowTile* tiles, size_t n) {
+  run_tiles<OneSequence>(stream, call, kind, tiles, n);
 }
 
-void run_attention_mma(Stream& stream, const AttentionCall& call, const JoinedTile* tiles, size_t n) {
-  run_tiles<SeveralSequences>(stream, call, tiles, n);
+void run_attention_mma(Stream& stream, const AttentionCall& call, const AttentionKind& kind,
+                       const JoinedTile* tiles, size_t n) {
+  run_tiles<SeveralSequences>(stream, call, kind, tiles, n);
 }
 
 }  // namespace carbon::cuda

@@ -1,5 +1,5 @@
 // Writes rotated keys, and values, to the pages of the cache, for all kernels of attention; and attention,
-// causal or not, in f32 arithmetic for any head size and both types of cache, with one block per row and
+// causal or not, in f32 arithmetic for any head size and all types of cache, with one block per row and
 // query head.
 //
 // Keys are taken in tiles of 64 at absolute multiples of 64, with the running maximum and sum of an online
@@ -147,17 +147,22 @@ void run_append(Stream& stream, const float* k, const float* v, size_t ld, const
                 const uint32_t* page_list, const KvLayer& kv, DType type, const Rotary& rotary) {
   if (type == DType::bf16)
     run_append_as<Bf16>(stream, k, v, ld, places, n, page_list, kv, rotary);
+  else if (type == DType::f16)
+    run_append_as<F16>(stream, k, v, ld, places, n, page_list, kv, rotary);
   else
     run_append_as<float>(stream, k, v, ld, places, n, page_list, kv, rotary);
 }
 
-void run_attention_plain(Stream& stream, const AttentionCall& call, DType type, const RowPlace* places,
-                         size_t n) {
+void run_attention_plain(Stream& stream, const AttentionCall& call, const AttentionKind& kind,
+                         const RowPlace* places, size_t n) {
   const dim3 grid(static_cast<unsigned>(n * call.heads));
   const size_t shared = (2 * kWarps + kPage + call.kv.head_dim) * sizeof(float);
-  const auto scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(call.kv.head_dim)));
-  if (type == DType::bf16)
+  const auto scale =
+      static_cast<float>(std::ldexp(1.0 / std::sqrt(static_cast<double>(call.kv.head_dim)), kind.exponent));
+  if (kind.type == DType::bf16)
     launch(attention_kernel<Bf16>, grid, kThreads, shared, stream, call, places, scale);
+  else if (kind.type == DType::f16)
+    launch(attention_kernel<F16>, grid, kThreads, shared, stream, call, places, scale);
   else
     launch(attention_kernel<float>, grid, kThreads, shared, stream, call, places, scale);
 }

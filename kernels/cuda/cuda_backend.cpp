@@ -30,8 +30,12 @@ constexpr const char* kNumerics = "6";
 // Logits that are computed at a time: 16 MiB, so that they are still in the cache of the device when they are
 // read.
 constexpr size_t kLogits = size_t{1} << 22;
-// The oldest device with bf16 tensor cores and asynchronous copies.
-constexpr int kTensorCores = 80;
+
+/// True if the device has tensor cores for products of this type: sm_80 and later for bf16, sm_75 for f16
+/// too.
+bool has_tensor_cores(const Device& device, DType type) {
+  return device.capability() >= (type == DType::f16 ? 75 : 80);
+}
 
 class CudaBackend final : public ops::Backend {
  public:
@@ -50,7 +54,8 @@ class CudaBackend final : public ops::Backend {
     return device_->free_memory();
   }
 
-  std::unique_ptr<ops::Weight> prepare(std::span<const TensorView> matrices) override;
+  std::unique_ptr<ops::Weight> prepare(std::span<const TensorView> matrices,
+                                       std::span<const int> exponents) override;
   std::unique_ptr<ops::Weight> part(const ops::Weight& whole, size_t first, size_t count) override;
   std::unique_ptr<ops::KvStore> kv_store(const ops::KvShape& shape) override;
   void set_rope(const ops::RopeParams& rope, size_t positions) override;
@@ -70,7 +75,8 @@ class CudaBackend final : public ops::Backend {
   std::unique_ptr<ops::RowPlan> plan(std::span<const ops::RowRun> runs, size_t heads, ops::KvStore& kv,
                                      ops::RowClass row_class) override;
   void append_kv(const float* k, const float* v, size_t ld, const ops::RowPlan& plan, size_t layer) override;
-  void attention(const float* q, size_t ld, const ops::RowPlan& plan, size_t layer, void* act) override;
+  void attention(const float* q, size_t ld, const ops::RowPlan& plan, size_t layer, void* act,
+                 int exponent) override;
   void swiglu(const float* gate_up, size_t n, size_t width, void* act) override;
   void select_rows(const float* x, std::span<const uint32_t> rows, size_t width, float* out) override;
   void final_norm(const float* x, const float* weight, float eps, size_t n, size_t width,
@@ -131,8 +137,8 @@ class CudaBackend final : public ops::Backend {
 
 CudaBackend::CudaBackend(std::shared_ptr<const Device> device, const ops::CudaOptions& options)
     : device_(std::move(device)),
-      dtype_(ops::checked_type("make_cuda_backend", "CUDA", options.dtype)),
-      tensor_cores_(device_->capability() >= kTensorCores),
+      dtype_(options.dtype),
+      tensor_cores_(has_tensor_cores(*device_, options.dtype)),
       tiles_({static_cast<size_t>(device_->multiprocessors()), device_->block_shared()}),
       embedding_(device_),
       states_(device_),
@@ -183,10 +189,13 @@ const CudaWeight& own(const ops::Weight& w) {
   return ops::own_as<const CudaWeight>(w, "linear", "the weight was prepared by another backend");
 }
 
-std::unique_ptr<ops::Weight> CudaBackend::prepare(std::span<const TensorView> matrices) {
+std::unique_ptr<ops::Weight> CudaBackend::prepare(std::span<const TensorView> matrices,
+                                                  std::span<const int> exponents) {
   const size_t rows = ops::joined_rows(matrices);
+  ops::check_exponents("prepare", dtype_, exponents, matrices.size());
   device_->use();
-  return std::make_unique<CudaWeight>(device_, matrices, rows, dtype_, tensor_cores_, library_.get());
+  return std::make_unique<CudaWeight>(device_, matrices, exponents, rows, dtype_, tensor_cores_,
+                                      library_.get());
 }
 
 std::unique_ptr<ops::Weight> CudaBackend::part(const ops::Weight& whole, size_t first, size_t count) {
@@ -273,14 +282,14 @@ void CudaBackend::linear(const void* act, size_t n, const ops::Weight& w, float*
                          ops::RowClass row_class) {
   const CudaWeight& weight = own(w);
   ops::check_outputs(w, ld_out);
-  multiply({act, weight.data(), n, w.rows(), w.cols(), out, ld_out}, weight,
+  multiply({act, weight.data(), n, w.rows(), w.cols(), out, ld_out, false, weight.scales()}, weight,
            weight.product(row_class, MatmulResult::f32));
 }
 
 void CudaBackend::linear_add(const void* act, size_t n, const ops::Weight& w, float* x,
                              ops::RowClass row_class) {
   const CudaWeight& weight = own(w);
-  multiply({act, weight.data(), n, w.rows(), w.cols(), x, w.rows(), true}, weight,
+  multiply({act, weight.data(), n, w.rows(), w.cols(), x, w.rows(), true, weight.scales()}, weight,
            weight.product(row_class, MatmulResult::added));
 }
 
@@ -318,7 +327,9 @@ void CudaBackend::linear_swiglu(const void* act, size_t n, const ops::Weight& ga
   if (!tile) return Backend::linear_swiglu(act, n, gate, up, gate_up, out, row_class);
   check_aligned(act);
   device_->use();
-  run_swiglu_stream(stream(), {act, own(gate).data(), own(up).data(), n, gate.rows(), gate.cols(), out},
+  run_swiglu_stream(stream(),
+                    {act, own(gate).data(), own(up).data(), n, gate.rows(), gate.cols(), out,
+                     own(gate).scales(), own(up).scales()},
                     *tile);
 }
 
@@ -364,7 +375,7 @@ std::optional<MmaTile> CudaBackend::swiglu_tile(size_t n, const ops::Weight& gat
 AttentionKernel CudaBackend::attention_kernel(const ops::KvShape& shape, size_t heads,
                                               ops::RowClass row_class) const {
   const size_t group = heads / shape.kv_heads;
-  if (dtype_ != DType::bf16 || !tensor_cores_ || !has_attention_mma(shape.head_dim) ||
+  if (dtype_ == DType::f32 || !tensor_cores_ || !has_attention_mma(shape.head_dim) ||
       group > attention_rows(shape.head_dim))
     return AttentionKernel::plain;
   return row_class == ops::RowClass::decode && group <= kDecodeRows ? AttentionKernel::decode
@@ -392,22 +403,24 @@ void CudaBackend::append_kv(const float* k, const float* v, size_t ld, const ops
              rotary());
 }
 
-void CudaBackend::attention(const float* q, size_t ld, const ops::RowPlan& plan, size_t layer, void* act) {
+void CudaBackend::attention(const float* q, size_t ld, const ops::RowPlan& plan, size_t layer, void* act,
+                            int exponent) {
+  ops::check_exponents("attention", dtype_, {&exponent, 1}, 1);
   const auto& rows = ops::own_plan<CudaPlan>(plan, layer);
   if (rows.rows() == 0) return;
   device_->use();
   const AttentionCall call{q, ld, rows.heads(), rows.page_list(), rows.kv().layer(layer), rotary(), act};
+  const AttentionKind kind{dtype_, exponent, device_->block_shared()};
   switch (rows.kernel()) {
     case AttentionKernel::plain:
-      return run_attention_plain(stream(), call, dtype_, rows.places(), rows.rows());
+      return run_attention_plain(stream(), call, kind, rows.places(), rows.rows());
     case AttentionKernel::mma:
-      return rows.joined() ? run_attention_mma(stream(), call, rows.joined_tiles(), rows.tile_count())
-                           : run_attention_mma(stream(), call, rows.tiles(), rows.tile_count());
+      return rows.joined() ? run_attention_mma(stream(), call, kind, rows.joined_tiles(), rows.tile_count())
+                           : run_attention_mma(stream(), call, kind, rows.tiles(), rows.tile_count());
     case AttentionKernel::decode:
       for (const ChunkSlice& slice : rows.slices())
-        run_attention_decode(stream(), call, rows.chunks() + slice.first, slice.count,
-                             decode_scratch_.ensure(slice.parts * call.kv.kv_heads, call.kv.head_dim),
-                             device_->block_shared());
+        run_attention_decode(stream(), call, kind, rows.chunks() + slice.first, slice.count,
+                             decode_scratch_.ensure(slice.parts * call.kv.kv_heads, call.kv.head_dim));
   }
 }
 

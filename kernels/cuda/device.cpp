@@ -156,9 +156,10 @@ std::vector<std::string> list_devices() {
   for (int i = 0; i < count; ++i) {
     cudaDeviceProp properties{};
     check(cudaGetDeviceProperties(&properties, i), "asking for a GPU's properties");
+    const int capability = 10 * properties.major + properties.minor;
     lines.push_back("cuda:" + std::to_string(i) + " " + properties.name + ", sm_" +
-                    std::to_string(10 * properties.major + properties.minor) + ", " +
-                    std::to_string(properties.totalGlobalMem >> 20) + " MiB");
+                    std::to_string(capability) + ", " + std::to_string(properties.totalGlobalMem >> 20) +
+                    " MiB" + (capability == 75 ? ", tensor cores for --dtype f16 alone" : ""));
   }
   return lines;
 }

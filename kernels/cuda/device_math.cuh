@@ -3,6 +3,8 @@
 // The files are compiled with -fmad=false, so a multiply-add is fused only where the code says so.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/cuda/instructions.cuh"
 
 namespace carbon::cuda {
@@ -36,6 +38,30 @@ __device__ inline void narrow(float v, float* to) {
 }
 __device__ inline void narrow(float v, Bf16* to) {
   to->bits = static_cast<uint16_t>(pack_bf16(v, 0.0f));
+}
+
+__device__ inline void narrow(float v, F16* to) {
+  to->bits = static_cast<uint16_t>(pack_f16(v, 0.0f));
+}
+
+/// Rounds two floats to bf16 or f16, to nearest even; `low` becomes the lower half.
+template <class T>
+__device__ inline uint32_t pack(float low, float high) {
+  static_assert(std::is_same_v<T, Bf16> || std::is_same_v<T, F16>);
+  if constexpr (std::is_same_v<T, F16>)
+    return pack_f16(low, high);
+  else
+    return pack_bf16(low, high);
+}
+
+/// The sum of a product with the factor of its output, which weights of f16 have. It is a power of two, so
+/// that this is exact.
+template <class T>
+__device__ inline float scaled(float sum, const float* scales, size_t output) {
+  if constexpr (std::is_same_v<T, F16>)
+    return sum * scales[output];
+  else
+    return sum;
 }
 
 /// Consecutive elements that one instruction reads or writes; at most 16 bytes. Its address must be a

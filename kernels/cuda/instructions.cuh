@@ -5,11 +5,13 @@
 // PTX manual, so that the kernels can be run and checked without a device.
 //
 // Fragments of mma.m16n8k16 (PTX manual, "Matrix Fragments for mma.m16n8k16"), with g = lane / 4, t = lane %
-// 4, and two bf16 in a register, the first in the lower half:
+// 4, and two bf16 or f16 in a register, the first in the lower half:
 //   a[0] row g,     columns 2t, 2t + 1      a[1] row g + 8, the same columns
 //   a[2] row g,     columns 2t + 8, + 9     a[3] row g + 8, the same columns
 //   b[0] column g,  rows 2t, 2t + 1         b[1] column g,  rows 2t + 8, + 9
 //   c[0], c[1] row g, columns 2t, 2t + 1    c[2], c[3] row g + 8, the same columns
+// Those of mma.m16n8k8, which sm_75 has instead, are a[0], a[1] and b[0]: so a[2], a[3] and b[1] are the
+// fragments of another one, of the last eight columns.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -87,8 +89,8 @@ __device__ inline T shuffle_xor(T value, int mask) {
   return __shfl_xor_sync(0xffffffffu, value, mask);
 }
 
-// bf16 on tensor cores and asynchronous copies need sm_80. The backend does not launch kernels with them on
-// older devices; the code for those has a trap in their place.
+// bf16 on tensor cores and asynchronous copies need sm_80. sm_75 has f16 on tensor cores, and copies at once.
+// The backend does not launch kernels with what a device lacks; the code for it has a trap in its place.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
 /// Rounds two floats to bf16, to nearest even; `low` becomes the lower half.
@@ -106,24 +108,17 @@ __device__ inline void mma_bf16(float c[4], const uint32_t a[4], uint32_t b0, ui
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-/// Reads four 8 x 8 matrices of 16-bit elements from shared memory. Lane 8 i + j passes the address of row j
-/// of matrix i; out[i] becomes the elements of row lane / 4 in column 2 (lane % 4) and the next one.
-__device__ inline void load_matrices(uint32_t out[4], const void* row) {
-  const auto address = static_cast<uint32_t>(__cvta_generic_to_shared(row));
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
-               : "r"(address)
-               : "memory");
+/// The same for f16, which has subnormal numbers. What is too large becomes infinite.
+__device__ inline uint32_t pack_f16(float low, float high) {
+  uint32_t result;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
+  return result;
 }
-
-/// The same with transposed matrices: out[i] becomes the elements of column lane / 4 in row 2 (lane % 4) and
-/// the next one.
-__device__ inline void load_matrices_transposed(uint32_t out[4], const void* row) {
-  const auto address = static_cast<uint32_t>(__cvta_generic_to_shared(row));
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
-               : "r"(address)
-               : "memory");
+__device__ inline void mma_f16(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
 /// Starts a copy of 16 bytes to shared memory. If `valid` is false, it writes zeros and does not read `from`.
@@ -158,18 +153,64 @@ __device__ inline uint32_t pack_bf16(float low, float high) {
 __device__ inline void mma_bf16(float*, const uint32_t*, uint32_t, uint32_t) {
   __trap();
 }
+
+__device__ inline uint32_t pack_f16(float low, float high) {
+  uint32_t result;
+  asm("{ .reg .b16 low, high; cvt.rn.f16.f32 low, %1; cvt.rn.f16.f32 high, %2; mov.b32 %0, {low, high}; }"
+      : "=r"(result)
+      : "f"(low), "f"(high));
+  return result;
+}
+__device__ inline void mma_f16(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1) {
+#if __CUDA_ARCH__ >= 750
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%8}, {%0, %1, %2, %3};"
+      "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%6, %7}, {%9}, {%0, %1, %2, %3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#else
+  __trap();
+#endif
+}
+
+__device__ inline void copy_async(void* to, const void* from, bool valid) {
+  *static_cast<uint4*>(to) = valid ? *static_cast<const uint4*>(from) : make_uint4(0, 0, 0, 0);
+}
+__device__ inline void copy_async_commit() {}
+template <int Pending>
+__device__ inline void copy_async_wait() {}
+
+#endif
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 750
+
+/// Reads four 8 x 8 matrices of 16-bit elements from shared memory. Lane 8 i + j passes the address of row j
+/// of matrix i; out[i] becomes the elements of row lane / 4 in column 2 (lane % 4) and the next one.
+__device__ inline void load_matrices(uint32_t out[4], const void* row) {
+  const auto address = static_cast<uint32_t>(__cvta_generic_to_shared(row));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
+               : "r"(address)
+               : "memory");
+}
+
+/// The same with transposed matrices: out[i] becomes the elements of column lane / 4 in row 2 (lane % 4) and
+/// the next one.
+__device__ inline void load_matrices_transposed(uint32_t out[4], const void* row) {
+  const auto address = static_cast<uint32_t>(__cvta_generic_to_shared(row));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
+               : "r"(address)
+               : "memory");
+}
+
+#else
+
 __device__ inline void load_matrices(uint32_t*, const void*) {
   __trap();
 }
 __device__ inline void load_matrices_transposed(uint32_t*, const void*) {
   __trap();
 }
-__device__ inline void copy_async(void*, const void*, bool) {
-  __trap();
-}
-__device__ inline void copy_async_commit() {}
-template <int Pending>
-__device__ inline void copy_async_wait() {}
 
 #endif
 

@@ -24,16 +24,17 @@ class Stream;
 /// x[i, :] = table[slots[i], :] as f32; table [., width] of f32, bf16 or f16.
 void run_gather(Stream& stream, const void* table, WeightType type, const uint32_t* slots, size_t n,
                 size_t width, float* x);
-/// to[i] = from[i] as f32, or as bf16 rounded to nearest even.
-void run_convert(Stream& stream, const void* from, WeightType type, size_t n, void* to, WeightType to_type);
-/// act = x * rsqrt(mean(x^2) + eps) * weight; act of f32 or bf16.
+/// to[i] = factor * from[i] as f32, or rounded to nearest even as bf16 or f16. The factor is a power of two.
+void run_convert(Stream& stream, const void* from, WeightType type, size_t n, void* to, WeightType to_type,
+                 float factor = 1.0f);
+/// act = x * rsqrt(mean(x^2) + eps) * weight; act of any type.
 void run_norm(Stream& stream, const float* x, const float* weight, float eps, size_t n, size_t width,
               void* act, DType act_type);
 /// The same for each of `heads` vectors of head_dim numbers that follow one another in a row of x [n, .], in
 /// place, with leading dimension ld. If head_dim is a multiple of four, so must ld be.
 void run_norm_heads(Stream& stream, float* x, const float* weight, float eps, size_t n, size_t heads,
                     size_t head_dim, size_t ld);
-/// act[i, j] = silu(gate_up[i, j]) * gate_up[i, width + j]; gate_up is f32, or may be bf16 if act is.
+/// act[i, j] = silu(gate_up[i, j]) * gate_up[i, width + j]; gate_up is f32, or may be bf16 if act is bf16.
 void run_swiglu(Stream& stream, const void* gate_up, DType type, size_t n, size_t width, void* act,
                 DType act_type);
 /// out[i, :] = x[rows[i], :].
@@ -64,24 +65,28 @@ struct LinearCall {
   float* out;  // leading dimension ld_out
   size_t ld_out;
   bool add = false;  // add to `out` instead of overwriting it
+  /// Of f16: factors of the outputs, powers of two by which sums are multiplied. Null for other types.
+  const float* scales = nullptr;
 };
 /// out[i, j] = sum_k act[i, k] * weight[j, k] as one chain of fused multiply-adds over ascending k. f32
-/// activations can be multiplied by weights of any type, bf16 activations by bf16.
+/// activations can be multiplied by weights of any type, those of bf16 and f16 by their own.
 void run_linear_plain(Stream& stream, const LinearCall& call, DType act_type, WeightType weight_type);
-/// The same for bf16 on tensor cores, with the order of sums of mma_plan.hpp; for many rows. k must be a
-/// multiple of 8, and act and weight aligned to 16 bytes.
+/// The same for bf16 and f16 on tensor cores, with the order of sums of mma_plan.hpp; for many rows. k must
+/// be a multiple of 8, and act and weight aligned to 16 bytes.
 void run_linear_mma(Stream& stream, const LinearCall& call);
 /// The same bits as run_linear_mma, for few rows. `tile` is one of kStreamTiles.
 void run_linear_stream(Stream& stream, const LinearCall& call, const MmaTile& tile);
 
-/// The same bits as run_linear_stream by two weights followed by run_swiglu: out bf16 [n, outputs]. The
+/// The same bits as run_linear_stream by two weights followed by run_swiglu: out [n, outputs] like act. The
 /// outputs of a block, at least kSwigluOutputs, belong in equal parts to the two weights.
 struct SwigluCall {
   const void* act;  // [n, k]
   const void* gate;
   const void* up;
-  size_t n, outputs, k;  // outputs of each weight
-  void* out;             // does not overlap act
+  size_t n, outputs, k;                // outputs of each weight
+  void* out;                           // does not overlap act
+  const float* gate_scales = nullptr;  // as in LinearCall
+  const float* up_scales = nullptr;
 };
 void run_swiglu_stream(Stream& stream, const SwigluCall& call, const MmaTile& tile);
 /// Throws the Error of these two for another tile.
@@ -126,12 +131,18 @@ struct AttentionCall {
   Rotary rotary;
   void* act;  // [., heads * head_dim], in the type of the cache
 };
-/// For all head sizes up to kMaxPlainHead, in f32 arithmetic. `type` is that of the cache.
-void run_attention_plain(Stream& stream, const AttentionCall& call, DType type, const RowPlace* places,
-                         size_t n);
+/// What decides which kernel runs, and the factor of its scores, 2^exponent.
+struct AttentionKind {
+  DType type;           // of the cache
+  int exponent;         // 0 unless it is f16
+  size_t block_shared;  // bytes of shared memory that a block of the device may have
+};
+/// For all head sizes up to kMaxPlainHead, in f32 arithmetic.
+void run_attention_plain(Stream& stream, const AttentionCall& call, const AttentionKind& kind,
+                         const RowPlace* places, size_t n);
 inline constexpr size_t kMaxPlainHead = 256;
 
-/// True for the head sizes that run_attention_mma and run_attention_decode can compute, in bf16.
+/// True for the head sizes that run_attention_mma and run_attention_decode can compute, in bf16 and f16.
 constexpr bool has_attention_mma(size_t head_dim) {
   return head_dim == 64 || head_dim == 96 || head_dim == 128;
 }
@@ -147,8 +158,10 @@ constexpr size_t attention_warps(size_t head_dim) {
 constexpr size_t attention_blocks(size_t head_dim) {
   return head_dim == 64 ? 2 : 1;
 }
-/// heads / kv_heads times `positions` of a tile must be at most attention_rows().
-void run_attention_mma(Stream& stream, const AttentionCall& call, const RowTile* tiles, size_t n);
+/// heads / kv_heads times `positions` of a tile must be at most attention_rows(). The results do not depend
+/// on kind.block_shared, nor do those of run_attention_decode.
+void run_attention_mma(Stream& stream, const AttentionCall& call, const AttentionKind& kind,
+                       const RowTile* tiles, size_t n);
 
 /// Tiles of sequences that begin with the same pages, which one block computes together; or one tile.
 struct JoinedTile {
@@ -159,7 +172,8 @@ struct JoinedTile {
   uint32_t warp[kParts];  // the first warp of a part, 0 for the first part
   RowTile part[kParts];
 };
-void run_attention_mma(Stream& stream, const AttentionCall& call, const JoinedTile* tiles, size_t n);
+void run_attention_mma(Stream& stream, const AttentionCall& call, const AttentionKind& kind,
+                       const JoinedTile* tiles, size_t n);
 
 /// The largest number of query rows in a tile of run_attention_decode, and the number of keys that a block
 /// takes, which begin at multiples of it.
@@ -180,10 +194,9 @@ struct DecodeParts {
 };
 /// For the same head sizes, few rows and many keys: heads / kv_heads times `positions` of a tile must be at
 /// most kDecodeRows. The `n` chunks contain all chunks of each tile, in ascending order, and tiles with
-/// several chunks come first. call.page_list is not used. `block_shared` are the bytes of shared memory that
-/// a block of the device may have; the results do not depend on them.
-void run_attention_decode(Stream& stream, const AttentionCall& call, const TileChunk* chunks, size_t n,
-                          const DecodeParts& parts, size_t block_shared);
+/// several chunks come first. call.page_list is not used.
+void run_attention_decode(Stream& stream, const AttentionCall& call, const AttentionKind& kind,
+                          const TileChunk* chunks, size_t n, const DecodeParts& parts);
 
 // heads.cu
 

@@ -1,5 +1,5 @@
-// bf16 matrix products on tensor cores (mma.sync) for many rows: for the prefill class if no product of the
-// library passes the test of its shape, and for large batches of the decode class.
+// bf16 and f16 matrix products on tensor cores (mma.sync) for many rows: for the prefill class if no product
+// of the library passes the test of its shape, or in f16, and for large batches of the decode class.
 //
 // A block goes through k in steps of 32, with a ring of stages that asynchronous copies fill. Warps keep two
 // sums of each output in registers: that of the current slice and that of the slices before. The order of
@@ -24,7 +24,7 @@ constexpr size_t kShared = size_t{kStages} * kStage;
 
 /// Starts copying `Rows` rows of 32 columns from column k0 on. Rows from `rows` on become zeros.
 template <int Rows>
-__device__ void load_rows(unsigned char* to, const Bf16* from, size_t rows, size_t row0, size_t k,
+__device__ void load_rows(unsigned char* to, const uint16_t* from, size_t rows, size_t row0, size_t k,
                           size_t k0) {
   constexpr int kEach = Rows * kLineWords / kThreads;  // words of a thread
   static_assert(kEach * kThreads == Rows * kLineWords);
@@ -39,6 +39,7 @@ __device__ void load_rows(unsigned char* to, const Bf16* from, size_t rows, size
 }
 
 /// The products of one stage for the rows from `row` on and the outputs from `column` on of this warp.
+template <class E>
 __device__ void multiply_stage(const unsigned char* stage, int row, int column,
                                float sum[kTiles16][kTiles8][4]) {
   const auto lines = [&](int line) { return stage + line / kLines * kLinesBytes; };
@@ -49,7 +50,7 @@ __device__ void multiply_stage(const unsigned char* stage, int row, int column,
   for (int i = 0; i < kTiles16; ++i) {
     const Left left = load_left(lines(row + i * 16), lines(row + i * 16 + 8));
     float(*to[1])[4] = {sum[i]};
-    multiply_step<1, kTiles8>(to, &left, right);
+    multiply_step<E, 1, kTiles8>(to, &left, right);
   }
 }
 
@@ -87,9 +88,29 @@ __device__ void end_slice(float total[kTiles16][kTiles8][4], float sum[kTiles16]
       }
 }
 
+/// total *= the factors of the outputs of the lane, of which there are `columns` from the first one of its
+/// warp on.
+__device__ void scale(float total[kTiles16][kTiles8][4], const float* scales, size_t columns) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+#pragma unroll
+  for (int j = 0; j < kTiles8; ++j)
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      const size_t column = size_t(j * 8 + lane % 4 * 2 + e);
+      const float factor = column < columns ? scales[column] : 0.0f;
+#pragma unroll
+      for (int i = 0; i < kTiles16; ++i) {
+        total[i][j][e] *= factor;
+        total[i][j][2 + e] *= factor;
+      }
+    }
+}
+
+/// The elements of act and weight have type E.
+template <class E>
 __global__ void __launch_bounds__(kThreads)
-    linear_kernel(const Bf16* act, const Bf16* weight, size_t n, size_t outputs, size_t k, int steps,
-                  int slice, float* out, size_t ld_out, uint32_t add) {
+    linear_kernel(const uint16_t* act, const uint16_t* weight, const float* scales, size_t n, size_t outputs,
+                  size_t k, int steps, int slice, float* out, size_t ld_out, uint32_t add) {
   begin_kernel();
   unsigned char* const stages = shared_memory();
   const size_t row0 = size_t{blockIdx.y} * kRows, column0 = size_t{blockIdx.x} * kColumns;
@@ -112,7 +133,7 @@ __global__ void __launch_bounds__(kThreads)
     // Now all copies of this stage are complete, and all warps are done with the stage that start() fills.
     __syncthreads();
     start(step + kStages - 1);
-    multiply_stage(stages + step % kStages * kStage, row, column, sum);
+    multiply_stage<E>(stages + step % kStages * kStage, row, column, sum);
     if (--left > 0 && step + 1 < steps) continue;
     end_slice(total, sum);
     left = slice;
@@ -120,6 +141,7 @@ __global__ void __launch_bounds__(kThreads)
 
   const auto left = [](size_t all, size_t first) { return all > first ? all - first : 0; };
   const size_t c = column0 + column;
+  if constexpr (std::is_same_v<E, F16>) scale(total, scales + c, left(outputs, c));
 #pragma unroll
   for (int i = 0; i < kTiles16; ++i) {
     const size_t r = row0 + row + i * 16;
@@ -127,18 +149,26 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-}  // namespace linear_mma_file
-
-void run_linear_mma(Stream& stream, const LinearCall& c) {
+template <class E>
+void run(Stream& stream, const LinearCall& c) {
   // The second dimension of a grid has at most 65,535 blocks.
   constexpr size_t kMaxRows = size_t{65535} * kRows;
   for (size_t row = 0; row < c.n; row += kMaxRows) {
     const size_t n = c.n - row < kMaxRows ? c.n - row : kMaxRows;
-    launch(linear_kernel, dim3(blocks(c.outputs, kColumns), blocks(n, kRows)), kThreads, kShared, stream,
-           static_cast<const Bf16*>(c.act) + row * c.k, static_cast<const Bf16*>(c.weight), n, c.outputs, c.k,
-           static_cast<int>(mma_steps(c.k)), static_cast<int>(mma_slice(c.k)), c.out + row * c.ld_out,
-           c.ld_out, c.add ? 1u : 0u);
+    launch(linear_kernel<E>, dim3(blocks(c.outputs, kColumns), blocks(n, kRows)), kThreads, kShared, stream,
+           static_cast<const uint16_t*>(c.act) + row * c.k, static_cast<const uint16_t*>(c.weight), c.scales,
+           n, c.outputs, c.k, static_cast<int>(mma_steps(c.k)), static_cast<int>(mma_slice(c.k)),
+           c.out + row * c.ld_out, c.ld_out, c.add ? 1u : 0u);
   }
+}
+
+}  // namespace linear_mma_file
+
+void run_linear_mma(Stream& stream, const LinearCall& call) {
+  if (call.scales != nullptr)
+    run<F16>(stream, call);
+  else
+    run<Bf16>(stream, call);
 }
 
 }  // namespace carbon::cuda

@@ -1,5 +1,5 @@
-// Matrix products in f32 arithmetic for all types of elements: for f32 activations, for devices without bf16
-// tensor cores, and for shapes that do not fit the layout of tensor cores.
+// Matrix products in f32 arithmetic for all types of elements: for f32 activations, for devices without
+// tensor cores for bf16, and for shapes that do not fit the layout of tensor cores.
 //
 // A block computes 64 x 64 outputs, and a thread 4 x 4 of them, with 16 columns of both factors in shared
 // memory at a time. An output is one chain of fused multiply-adds over ascending k. If k is not a multiple of
@@ -28,8 +28,8 @@ __device__ void load_tile(float* tile, const T* from, size_t rows, size_t k, siz
 
 template <class Act, class Weight>
 __global__ void __launch_bounds__(kThreads)
-    linear_kernel(const Act* act, const Weight* weight, size_t n, size_t outputs, size_t k, float* out,
-                  size_t ld_out, uint32_t add) {
+    linear_kernel(const Act* act, const Weight* weight, const float* scales, size_t n, size_t outputs,
+                  size_t k, float* out, size_t ld_out, uint32_t add) {
   begin_kernel();
   float* const a = reinterpret_cast<float*>(shared_memory());  // [kDepth][kStride]
   float* const w = a + kDepth * kStride;
@@ -56,7 +56,8 @@ __global__ void __launch_bounds__(kThreads)
     for (int j = 0; j < kEach; ++j)
       if (row0 + r0 + i < n && column0 + c0 + j < outputs) {
         float* const to = out + (row0 + r0 + i) * ld_out + column0 + c0 + j;
-        *to = add != 0 ? *to + sum[i][j] : sum[i][j];
+        const float total = scaled<Act>(sum[i][j], scales, column0 + c0 + j);
+        *to = add != 0 ? *to + total : total;
       }
 }
 
@@ -64,7 +65,8 @@ template <class Act, class Weight>
 void run_typed(Stream& stream, const LinearCall& c) {
   launch(linear_kernel<Act, Weight>, dim3(blocks(c.outputs, kTile), blocks(c.n, kTile)), kThreads,
          2 * kDepth * kStride * sizeof(float), stream, static_cast<const Act*>(c.act),
-         static_cast<const Weight*>(c.weight), c.n, c.outputs, c.k, c.out, c.ld_out, c.add ? 1u : 0u);
+         static_cast<const Weight*>(c.weight), c.scales, c.n, c.outputs, c.k, c.out, c.ld_out,
+         c.add ? 1u : 0u);
 }
 
 template <class Act>
@@ -89,6 +91,8 @@ void run_linear_plain(Stream& stream, const LinearCall& call, DType act_type, We
     part.out = call.out + row * call.ld_out;
     if (act_type == DType::f32)
       run_act<float>(stream, part, weight_type);
+    else if (act_type == DType::f16)
+      run_typed<F16, F16>(stream, part);
     else
       run_typed<Bf16, Bf16>(stream, part);
   }

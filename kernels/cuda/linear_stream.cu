@@ -1,5 +1,5 @@
-// bf16 matrix products on tensor cores for few rows: the decode class (ops::RowClass). Its time is that of
-// reading the weights once.
+// bf16 and f16 matrix products on tensor cores for few rows: the decode class (ops::RowClass). Its time is
+// that of reading the weights once.
 //
 // A block has one warp per slice of k (mma_plan.hpp). Asynchronous copies of 16 bytes bring weights and
 // activations through a ring of stages in shared memory; a stage is a step of 32 columns of each slice, and
@@ -46,15 +46,16 @@ struct Tile {
 /// What a block multiplies: rows from `act` on by outputs from `weight` on. With SwiGLU half of the outputs
 /// belong to each of two weights.
 struct Operands {
-  const Bf16* act;       // [n, k]
-  const Bf16* weight;    // [outputs, k]
-  const Bf16* second;    // with SwiGLU, the other weight
-  size_t n, outputs, k;  // n and outputs are the numbers from here on
-  int steps, slice;      // steps in k, and steps in a slice
+  const uint16_t* act;                  // [n, k]
+  const uint16_t* weight;               // [outputs, k]
+  const uint16_t* second;               // with SwiGLU, the other weight
+  const float *scales, *second_scales;  // of f16, the factors of the outputs of each
+  size_t n, outputs, k;                 // n and outputs are the numbers from here on
+  int steps, slice;                     // steps in k, and steps in a slice
 };
 
 /// The part of the ring of this warp. A lane copies one word of eight lines at a time (tensor_cores.cuh).
-template <class T, bool Swiglu>
+template <class T, class E, bool Swiglu>
 class Ring {
  public:
   __device__ explicit Ring(const Operands& o) {
@@ -130,7 +131,7 @@ class Ring {
       float(*to[T::kLefts])[4];
 #pragma unroll
       for (int i = 0; i < T::kLefts; ++i) to[i] = sum[i] + j;
-      multiply_step<T::kLefts, kTogether>(to, left, right);
+      multiply_step<E, T::kLefts, kTogether>(to, left, right);
     }
   }
 
@@ -143,16 +144,16 @@ class Ring {
     const size_t most = T::kRows > T::kOutputs ? T::kRows : T::kOutputs, n = all < most ? all : most;
     return static_cast<int>(n) - line;
   }
-  __device__ const Bf16* weight(int j) const {
+  __device__ const uint16_t* weight(int j) const {
     return (j < kEach ? weight_ : second_) + j % kEach * jump_;
   }
   __device__ unsigned char* lines(int stage, int part) const {
     return lines_ + stage * T::kStage + part * kPart;
   }
 
-  const Bf16 *act_, *weight_, *second_ = nullptr;  // of this lane's word in the next step to copy
-  size_t jump_;                                    // elements to the line eight lines on
-  size_t columns_;                                 // from this lane's word in the first step on
+  const uint16_t *act_, *weight_, *second_ = nullptr;  // of this lane's word in the next step to copy
+  size_t jump_;                                        // elements to the line eight lines on
+  size_t columns_;                                     // from this lane's word in the first step on
   unsigned char* lines_;
   int place_, steps_, rows_, outputs_;
 };
@@ -185,7 +186,7 @@ __device__ float add_slices(const float* partial, int row, int output) {
 /// The elements of the results of a tile that a thread writes, one group at a time.
 template <class T, class Out>
 struct Written {
-  static constexpr bool kSwiglu = std::is_same_v<Out, Bf16>;
+  static constexpr bool kSwiglu = !std::is_same_v<Out, float>;
   static constexpr int kEach = kSwiglu ? T::kOutputs / 2 : T::kOutputs;  // outputs that are written
   static constexpr int kElements = (T::kRows * kEach + kThreads - 1) / kThreads;
   static constexpr int kGroup = kElements < 8 ? kElements : 8;
@@ -216,9 +217,9 @@ struct Written {
   }
 };
 
-/// out is Bf16 with SwiGLU, otherwise float, with leading dimension ld_out. With `add` results are added to
-/// it.
-template <class T, class Out>
+/// The elements of the factors have type E. So has out with SwiGLU; otherwise it is float, with leading
+/// dimension ld_out, and with `add` results are added to it.
+template <class T, class E, class Out>
 __global__ void __launch_bounds__(kThreads)
     stream_kernel(Operands operands, Out* out, size_t ld_out, uint32_t add) {
   using W = Written<T, Out>;
@@ -228,12 +229,16 @@ __global__ void __launch_bounds__(kThreads)
   operands.act += row0 * operands.k;
   operands.weight += output0 * operands.k;
   if (W::kSwiglu) operands.second += output0 * operands.k;
+  if (std::is_same_v<E, F16>) {
+    operands.scales += output0;
+    if (W::kSwiglu) operands.second_scales += output0;
+  }
   operands.n -= row0;
   operands.outputs -= output0;
   const W written{out + row0 * ld_out + output0, ld_out, operands.n, operands.outputs};
 
   start_next_kernel();
-  Ring<T, W::kSwiglu> ring(operands);
+  Ring<T, E, W::kSwiglu> ring(operands);
   ring.prefetch_weights();
   wait_for_last_kernel();
 #pragma unroll
@@ -264,73 +269,94 @@ __global__ void __launch_bounds__(kThreads)
       Out* const to = written.place(first + e);
       if (to == nullptr) continue;
       const int row = W::row(first + e), output = W::output(first + e);
-      const float total = add_slices<T>(partial, row, output);
+      const auto at = static_cast<size_t>(output);
+      const float total = scaled<E>(add_slices<T>(partial, row, output), operands.scales, at);
       if constexpr (W::kSwiglu)
-        narrow(swiglu(total, add_slices<T>(partial, row, W::kEach + output)), to);
+        narrow(swiglu(total,
+                      scaled<E>(add_slices<T>(partial, row, W::kEach + output), operands.second_scales, at)),
+               to);
       else
         *to = add != 0 ? before[e] + total : total;
     }
   }
 }
 
-template <class T, class Out>
+template <class T, class E, class Out>
 void run_tile(Stream& stream, const Operands& o, Out* out, size_t ld_out, bool add) {
-  constexpr size_t kEach = std::is_same_v<Out, Bf16> ? T::kOutputs / 2 : T::kOutputs;
+  constexpr size_t kEach = Written<T, Out>::kEach;
   // The second dimension of a grid has at most 65,535 blocks.
   constexpr size_t kMaxRows = size_t{65535} * T::kRows;
   for (size_t row = 0; row < o.n; row += kMaxRows) {
     Operands part = o;
     part.act += row * o.k;
     part.n = o.n - row < kMaxRows ? o.n - row : kMaxRows;
-    launch(stream_kernel<T, Out>, dim3(blocks(o.outputs, kEach), blocks(part.n, T::kRows)), kThreads,
+    launch(stream_kernel<T, E, Out>, dim3(blocks(o.outputs, kEach), blocks(part.n, T::kRows)), kThreads,
            T::kShared, stream, part, out + row * ld_out, ld_out, add ? 1u : 0u);
   }
 }
 
-template <size_t Index, class Out>
+template <size_t Index, class E, class Out>
 bool run_if(Stream& stream, const MmaTile& tile, const Operands& operands, Out* out, size_t ld_out,
             bool add) {
   constexpr MmaTile kTile = kStreamTiles[Index];
   if constexpr (std::is_same_v<Out, float> || kTile.outputs >= kSwigluOutputs) {
     if (tile == kTile) {
-      run_tile<Tile<static_cast<int>(kTile.rows), static_cast<int>(kTile.outputs),
-                    static_cast<int>(kTile.stages)>>(stream, operands, out, ld_out, add);
+      run_tile<
+          Tile<static_cast<int>(kTile.rows), static_cast<int>(kTile.outputs), static_cast<int>(kTile.stages)>,
+          E>(stream, operands, out, ld_out, add);
       return true;
     }
   }
   return false;
 }
 
-template <class Out>
+template <class E, class Out>
 void run(Stream& stream, const MmaTile& tile, const Operands& operands, Out* out, size_t ld_out, bool add) {
   const bool found = [&]<size_t... Index>(std::index_sequence<Index...>) {
-    return (run_if<Index>(stream, tile, operands, out, ld_out, add) || ...);
+    return (run_if<Index, E>(stream, tile, operands, out, ld_out, add) || ...);
   }
   (std::make_index_sequence<std::size(kStreamTiles)>());
   if (!found) refuse_tile(tile);
 }
 
-Operands make_operands(const void* act, const void* weight, const void* second, size_t n, size_t outputs,
-                       size_t k) {
-  return {static_cast<const Bf16*>(act),
-          static_cast<const Bf16*>(weight),
-          static_cast<const Bf16*>(second),
-          n,
-          outputs,
-          k,
-          static_cast<int>(mma_steps(k)),
-          static_cast<int>(mma_slice(k))};
+const uint16_t* elements(const void* of) {
+  return static_cast<const uint16_t*>(of);
 }
 
 }  // namespace linear_stream_file
 
 void run_linear_stream(Stream& stream, const LinearCall& c, const MmaTile& tile) {
-  run(stream, tile, make_operands(c.act, c.weight, nullptr, c.n, c.outputs, c.k), c.out, c.ld_out, c.add);
+  const Operands operands{elements(c.act),
+                          elements(c.weight),
+                          nullptr,
+                          c.scales,
+                          nullptr,
+                          c.n,
+                          c.outputs,
+                          c.k,
+                          static_cast<int>(mma_steps(c.k)),
+                          static_cast<int>(mma_slice(c.k))};
+  if (c.scales != nullptr)
+    run<F16>(stream, tile, operands, c.out, c.ld_out, c.add);
+  else
+    run<Bf16>(stream, tile, operands, c.out, c.ld_out, c.add);
 }
 
 void run_swiglu_stream(Stream& stream, const SwigluCall& c, const MmaTile& tile) {
-  run(stream, tile, make_operands(c.act, c.gate, c.up, c.n, c.outputs, c.k), static_cast<Bf16*>(c.out),
-      c.outputs, false);
+  const Operands operands{elements(c.act),
+                          elements(c.gate),
+                          elements(c.up),
+                          c.gate_scales,
+                          c.up_scales,
+                          c.n,
+                          c.outputs,
+                          c.k,
+                          static_cast<int>(mma_steps(c.k)),
+                          static_cast<int>(mma_slice(c.k))};
+  if (c.gate_scales != nullptr)
+    run<F16>(stream, tile, operands, static_cast<F16*>(c.out), c.outputs, false);
+  else
+    run<Bf16>(stream, tile, operands, static_cast<Bf16*>(c.out), c.outputs, false);
 }
 
 }  // namespace carbon::cuda

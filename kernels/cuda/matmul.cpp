@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/checks.hpp"
+#include "kernels/cuda/f16_weights.hpp"
 #include "kernels/cuda/kernels.hpp"
 #include "kernels/cuda/selftest.hpp"
 #include "src/base/error.hpp"
@@ -45,10 +46,10 @@ class Refusals {
 // The number of elements that are copied to the device and converted to another type at a time.
 constexpr size_t kChunk = size_t{1} << 24;
 
-/// Copies the elements of the matrix to device memory, as `type`.
-void copy_as(const std::shared_ptr<const Device>& device, const TensorView& matrix, WeightType type,
-             void* to) {
-  if (matrix.dtype == type) return device->copy_in(to, matrix.data, matrix.bytes());
+/// Copies the elements of the matrix to device memory, times `factor` and as `type`.
+void copy_as(const std::shared_ptr<const Device>& device, const TensorView& matrix, float factor,
+             WeightType type, void* to) {
+  if (matrix.dtype == type && factor == 1) return device->copy_in(to, matrix.data, matrix.bytes());
   const size_t n = matrix.rows * matrix.cols, chunk = std::min(n, kChunk);
   // Blocks with a scale are widened here, because the kernels know only types with blocks of one number.
   const bool blocks = matrix.dtype == WeightType::q8_0;
@@ -64,12 +65,12 @@ void copy_as(const std::shared_ptr<const Device>& device, const TensorView& matr
     }
     device->copy_in(passing.get(), from, weight_bytes(sent, count));
     run_convert(device->stream(), passing.get(), sent, count, static_cast<char*>(to) + i * dtype_size(type),
-                type);
+                type, factor);
   }
 }
 
 WeightType common_type(std::span<const TensorView> matrices, DType act_type) {
-  if (act_type == DType::bf16) return WeightType::bf16;
+  if (act_type != DType::f32) return weight_type(act_type);
   const WeightType first = matrices.front().dtype;
   if (first == WeightType::q8_0) return WeightType::f32;
   const auto same = [&](const TensorView& matrix) { return matrix.dtype == first; };
@@ -204,24 +205,40 @@ std::string Matmul::try_algorithm(Padded& candidate, const MatmulTest& test) {
 }
 
 CudaWeight::CudaWeight(const std::shared_ptr<const Device>& device, std::span<const TensorView> matrices,
-                       size_t rows, DType act_type, bool tensor_cores, Matmul* library)
+                       std::span<const int> exponents, size_t rows, DType act_type, bool tensor_cores,
+                       Matmul* library)
     : Weight(rows, matrices.front().cols), type_(common_type(matrices, act_type)) {
   const size_t size = dtype_size(type_);
   const size_t bytes = ops::checked_product("prepare", ops::checked_product("prepare", rows, cols()), size);
   memory_ = std::make_shared<const Memory>(device, bytes, "weights");
   data_ = memory_->get();
-  for (const TensorView& matrix : matrices) {
-    copy_as(device, matrix, type_, memory_->as<char>() + starts_.back() * cols() * size);
-    starts_.push_back(starts_.back() + matrix.rows);
+  std::vector<float> scales;
+  for (size_t i = 0; i < matrices.size(); ++i) {
+    float factor = 1;
+    if (act_type == DType::f16) {
+      const int exponent = f16_exponent(matrices[i]);
+      factor = f16_scale("prepare", -exponent);
+      scales.resize(scales.size() + matrices[i].rows,
+                    f16_scale("prepare", exponent + (exponents.empty() ? 0 : exponents[i])));
+    }
+    copy_as(device, matrices[i], factor, type_, memory_->as<char>() + starts_.back() * cols() * size);
+    starts_.push_back(starts_.back() + matrices[i].rows);
+  }
+  if (!scales.empty()) {
+    scale_memory_ = std::make_shared<const Memory>(device, scales.size() * sizeof(float), "weights");
+    scales_ = scale_memory_->as<float>();
+    device->copy_in(scale_memory_->get(), scales.data(), scales.size() * sizeof(float));
   }
   // The kernels for tensor cores copy 16 bytes at a time, so rows must begin at multiples of that.
-  if (act_type == DType::bf16 && tensor_cores && cols() % 8 == 0) prepare_library(library);
+  if (act_type != DType::f32 && tensor_cores && cols() % 8 == 0) prepare_library(library);
 }
 
 CudaWeight::CudaWeight(const CudaWeight& whole, size_t first, size_t count, Matmul* library)
     : Weight(whole.starts_[first + count] - whole.starts_[first], whole.cols()),
       memory_(whole.memory_),
+      scale_memory_(whole.scale_memory_),
       data_(static_cast<const char*>(whole.data_) + whole.starts_[first] * cols() * dtype_size(whole.type_)),
+      scales_(whole.scales_ == nullptr ? nullptr : whole.scales_ + whole.starts_[first]),
       type_(whole.type_) {
   for (size_t i = 1; i <= count; ++i) starts_.push_back(whole.starts_[first + i] - whole.starts_[first]);
   if (whole.tensor_cores_) prepare_library(library);

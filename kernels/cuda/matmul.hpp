@@ -152,14 +152,17 @@ class CudaWeight final : public ops::Weight {
 
   /// Copies the matrices, which have `rows` outputs together, to the device, one after the other. If
   /// activations are bf16 the matrices are rounded to bf16; if they are f32 the matrices keep their type, or
-  /// become f32 if their types differ or have blocks. Without `tensor_cores` the product is plain; `library`
-  /// may be null.
-  CudaWeight(const std::shared_ptr<const Device>& device, std::span<const TensorView> matrices, size_t rows,
-             DType act_type, bool tensor_cores, Matmul* library);
+  /// become f32 if their types differ or have blocks; in f16 they have scales (ops::Backend::prepare), and
+  /// `exponents` is empty or has one for each. Without `tensor_cores` the product is plain; `library` may be
+  /// null, and is for bf16.
+  CudaWeight(const std::shared_ptr<const Device>& device, std::span<const TensorView> matrices,
+             std::span<const int> exponents, size_t rows, DType act_type, bool tensor_cores, Matmul* library);
   /// The matrices [first, first + count) of `whole`, in the same memory.
   CudaWeight(const CudaWeight& whole, size_t first, size_t count, Matmul* library);
 
   const void* data() const { return data_; }
+  /// Factors of the outputs in device memory, in f16; else null.
+  const float* scales() const { return scales_; }
   size_t matrices() const { return starts_.size() - 1; }
   WeightType type() const { return type_; }
   /// Only the prefill class uses products of the library. For one row, its algorithm for thousands of rows
@@ -175,8 +178,9 @@ class CudaWeight final : public ops::Weight {
   /// its test takes time and memory, which nothing that is being computed should have to wait for or share.
   void prepare_library(Matmul* library);
 
-  std::shared_ptr<const Memory> memory_;
+  std::shared_ptr<const Memory> memory_, scale_memory_;
   const void* data_;               // in memory_
+  const float* scales_ = nullptr;  // in scale_memory_
   std::vector<size_t> starts_{0};  // the first output of each matrix, and rows()
   WeightType type_;
   bool tensor_cores_ = false;                                 // for its products

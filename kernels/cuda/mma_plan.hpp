@@ -1,6 +1,6 @@
-// How bf16 products on tensor cores are divided: the order of their sums, which the shape of the weight
-// fixes, and the tiles, which do not change the results and may depend on the number of rows and on the
-// device.
+// How bf16 and f16 products on tensor cores are divided: the order of their sums, which the shape of the
+// weight fixes, and the tiles, which do not change the results and may depend on the number of rows and on
+// the device.
 //
 // This is host code without CUDA, so that unit tests can check it; linear_mma.cu and linear_stream.cu
 // implement it.

@@ -32,11 +32,11 @@ __global__ void gather_kernel(const T* table, const uint32_t* slots, size_t widt
 }
 
 template <class T, class To>
-__global__ void convert_kernel(const T* from, size_t n, To* to) {
+__global__ void convert_kernel(const T* from, size_t n, float factor, To* to) {
   begin_kernel();
   const size_t step = size_t{gridDim.x} * kThreads;
   for (size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x; i < n; i += step)
-    narrow(widen(from[i]), to + i);
+    narrow(factor * widen(from[i]), to + i);
 }
 
 /// The part of a row of the residual stream that a thread of norm has: every Threads-th group. The first
@@ -211,14 +211,16 @@ void run_swiglu_of(Stream& stream, const void* gate_up, size_t n, size_t width, 
 }
 
 template <class To>
-void convert_to(Stream& stream, const void* from, WeightType type, size_t n, To* to) {
+void convert_to(Stream& stream, const void* from, WeightType type, size_t n, float factor, To* to) {
   const dim3 grid(blocks(n, size_t{16} * kThreads));
   if (type == WeightType::f32)
-    launch(convert_kernel<float, To>, grid, kThreads, 0, stream, static_cast<const float*>(from), n, to);
+    launch(convert_kernel<float, To>, grid, kThreads, 0, stream, static_cast<const float*>(from), n, factor,
+           to);
   else if (type == WeightType::bf16)
-    launch(convert_kernel<Bf16, To>, grid, kThreads, 0, stream, static_cast<const Bf16*>(from), n, to);
+    launch(convert_kernel<Bf16, To>, grid, kThreads, 0, stream, static_cast<const Bf16*>(from), n, factor,
+           to);
   else
-    launch(convert_kernel<F16, To>, grid, kThreads, 0, stream, static_cast<const F16*>(from), n, to);
+    launch(convert_kernel<F16, To>, grid, kThreads, 0, stream, static_cast<const F16*>(from), n, factor, to);
 }
 
 }  // namespace rows_file
@@ -233,17 +235,22 @@ void run_gather(Stream& stream, const void* table, WeightType type, const uint32
     run_gather_of<F16>(stream, table, slots, n, width, x);
 }
 
-void run_convert(Stream& stream, const void* from, WeightType type, size_t n, void* to, WeightType to_type) {
+void run_convert(Stream& stream, const void* from, WeightType type, size_t n, void* to, WeightType to_type,
+                 float factor) {
   if (to_type == WeightType::bf16)
-    convert_to(stream, from, type, n, static_cast<Bf16*>(to));
+    convert_to(stream, from, type, n, factor, static_cast<Bf16*>(to));
+  else if (to_type == WeightType::f16)
+    convert_to(stream, from, type, n, factor, static_cast<F16*>(to));
   else
-    convert_to(stream, from, type, n, static_cast<float*>(to));
+    convert_to(stream, from, type, n, factor, static_cast<float*>(to));
 }
 
 void run_norm(Stream& stream, const float* x, const float* weight, float eps, size_t n, size_t width,
               void* act, DType act_type) {
   if (act_type == DType::bf16)
     run_norm_to<Bf16>(stream, x, weight, eps, n, width, act);
+  else if (act_type == DType::f16)
+    run_norm_to<F16>(stream, x, weight, eps, n, width, act);
   else
     run_norm_to<float>(stream, x, weight, eps, n, width, act);
 }
@@ -262,6 +269,8 @@ void run_swiglu(Stream& stream, const void* gate_up, DType type, size_t n, size_
     run_swiglu_of<Bf16, Bf16>(stream, gate_up, n, width, act);
   else if (act_type == DType::bf16)
     run_swiglu_of<float, Bf16>(stream, gate_up, n, width, act);
+  else if (act_type == DType::f16)
+    run_swiglu_of<float, F16>(stream, gate_up, n, width, act);
   else
     run_swiglu_of<float, float>(stream, gate_up, n, width, act);
 }

@@ -51,9 +51,18 @@ __device__ inline Left load_half_left(const unsigned char* low) {
   return {{{words.part[0], 0, words.part[1], 0}, {words.part[2], 0, words.part[3], 0}}};
 }
 
+/// c += a . b, where a is 16 x 16 and b is 16 x 8 of bf16 or f16, and c is f32.
+template <class T>
+__device__ inline void mma(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1) {
+  if constexpr (std::is_same_v<T, F16>)
+    mma_f16(c, a, b0, b1);
+  else
+    mma_bf16(c, a, b0, b1);
+}
+
 /// c[i][j] += left[i] . right[j] over a step: first columns 0 to 15 of all, then the others, since a product
 /// waits for the one that it adds to.
-template <int Lefts, int Rights>
+template <class T, int Lefts, int Rights>
 __device__ inline void multiply_step(float (*const c[Lefts])[4], const Left left[Lefts],
                                      const Right right[Rights]) {
 #pragma unroll
@@ -62,12 +71,13 @@ __device__ inline void multiply_step(float (*const c[Lefts])[4], const Left left
     for (int i = 0; i < Lefts; ++i)
 #pragma unroll
       for (int j = 0; j < Rights; ++j)
-        mma_bf16(c[i][j], left[i].part[half], right[j].part[2 * half], right[j].part[2 * half + 1]);
+        mma<T>(c[i][j], left[i].part[half], right[j].part[2 * half], right[j].part[2 * half + 1]);
 }
 
-/// Sizes for one head size.
-template <int Dim>
+/// Sizes for one head size, and the type of queries, keys and values.
+template <class T, int Dim>
 struct HeadSizes {
+  using Element = T;
   static constexpr int kDim = Dim, kSteps = Dim / 16;
   // Elements between rows in shared memory: an odd number of 16-byte units, so that the eight rows of a
   // matrix are in different banks.
@@ -76,7 +86,7 @@ struct HeadSizes {
 
 /// score[j] = queries . keys for the 8 keys from 8 j on, out of `Keys` in shared memory.
 template <class H, int Keys>
-__device__ void multiply_keys(const uint32_t query[H::kSteps][4], const Bf16* keys,
+__device__ void multiply_keys(const uint32_t query[H::kSteps][4], const typename H::Element* keys,
                               float score[Keys / 8][4]) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
 #pragma unroll
@@ -93,14 +103,16 @@ __device__ void multiply_keys(const uint32_t query[H::kSteps][4], const Bf16* ke
       uint32_t b[4];
       const int key = j * 8 + lane % 8 + lane / 16 * 8;
       load_matrices(b, keys + key * H::kStride + step * 16 + lane / 8 % 2 * 8);
-      mma_bf16(score[j], query[step], b[0], b[1]);
-      mma_bf16(score[j + 1], query[step], b[2], b[3]);
+      mma<typename H::Element>(score[j], query[step], b[0], b[1]);
+      mma<typename H::Element>(score[j + 1], query[step], b[2], b[3]);
     }
 }
 
-/// The factor of scores for exp2: 1 / sqrt(head size), times the factor that makes powers of e powers of 2.
-inline float score_scale(size_t head_dim) {
-  return static_cast<float>(1.4426950408889634 / std::sqrt(static_cast<double>(head_dim)));
+/// The factor of scores for exp2: 1 / sqrt(head size), times the factor that makes powers of e powers of 2,
+/// times 2^exponent.
+inline float score_scale(size_t head_dim, int exponent) {
+  return static_cast<float>(
+      std::ldexp(1.4426950408889634 / std::sqrt(static_cast<double>(head_dim)), exponent));
 }
 
 }  // namespace carbon::cuda

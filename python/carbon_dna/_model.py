@@ -25,7 +25,7 @@ LabelScale = Union[Mapping[str, Any], Path]
 _Result = TypeVar("_Result")
 
 #: Other spellings of dtypes, those of numpy and torch.
-_DTYPES = {"bfloat16": "bf16", "float32": "f32"}
+_DTYPES = {"bfloat16": "bf16", "float16": "f16", "float32": "f32"}
 
 
 def _dtype(dtype: Any) -> Any:
@@ -62,7 +62,8 @@ class Model:
     device : str
         ``"cpu"``, ``"cuda"``, ``"cuda:0,1"``; ``"auto"`` is the CPU.
     dtype : str
-        ``"auto"``, ``"bf16"``, ``"f32"`` or ``"int8"``; also ``"bfloat16"``, ``"float32"``, and dtypes of numpy and torch.
+        ``"auto"``, ``"bf16"``, ``"f32"``, ``"int8"`` (on a CPU) or ``"f16"`` (on a GPU); also ``"bfloat16"``, ``"float16"``,
+        ``"float32"``, and dtypes of numpy and torch.
     threads : int, optional
         Default: the CPUs that this process may use.
     lora : path, optional

@@ -250,7 +250,9 @@ def test_dtypes_have_the_names_of_others_too():
                           ("torch.bfloat16", "bf16"), ("torch.float32", "f32"), ("int8", "int8"), (np.int8, "int8")):
         with carbon_dna.Model(TINY, dtype=dtype) as model:
             assert model.description["dtype"] == wanted, dtype
-    for wrong in ("float16", np.float64, 4):
+    for half in ("f16", "float16", np.float16, "torch.float16"):
+        assert "cannot compute in f16" in raises(("setting", "model"), lambda half=half: carbon_dna.Model(TINY, dtype=half)), half
+    for wrong in ("float8", np.float64, 4):
         assert raises("setting", lambda wrong=wrong: carbon_dna.Model(TINY, dtype=wrong)).startswith("dtype "), wrong
 
 

@@ -155,8 +155,8 @@ void add_common_options(CommandLine& line, CommonOptions& options) {
       .offers({"auto", "cpu", "cuda"});
   group
       .option({"dtype", "TYPE",
-               "type of the weights and products: auto (bf16 if every matrix is BF16, else f32), bf16, f32 "
-               "or int8"},
+               "type of the weights and products: auto (bf16 if every matrix is BF16, else f32), bf16, f16 "
+               "(on a GPU), f32 or int8 (on a CPU)"},
               model.dtype)
       .one_of(all_words(kModelDtypeWords));
   group.option({'@', "threads", "INT", "number of threads"}, model.threads)

@@ -22,6 +22,8 @@ namespace {
 
 // The kind of GPU on which the CUDA backend has been checked (bench/results/gpu.md).
 constexpr std::string_view kCheckedGpu = "cuda:sm_90x";
+// The kind of GPU whose tensor cores multiply f16 alone, such as a T4.
+constexpr std::string_view kF16Gpu = "cuda:sm_75x";
 
 // What --dtype says: the type of activations, and that of the factors of products if it is another.
 struct Numbers {
@@ -31,7 +33,8 @@ struct Numbers {
 
 Numbers chosen_numbers(const ModelOptions& options, const Checkpoint& checkpoint) {
   if (options.dtype == "int8") return {DType::bf16, true};
-  if (options.dtype != "auto") return {options.dtype == "bf16" ? DType::bf16 : DType::f32};
+  for (const DType type : {DType::bf16, DType::f16, DType::f32})
+    if (options.dtype == dtype_name(type)) return {type};
   return {checkpoint.all_bf16() ? DType::bf16 : DType::f32};
 }
 
@@ -59,13 +62,19 @@ std::vector<std::unique_ptr<ops::Backend>> make_backends(const ModelOptions& opt
     cuda.device = gpu;
     backends.push_back(ops::make_cuda_backend(cuda));
   }
-  if (numbers.type == DType::f32)
+  const std::string kind = backends.front()->device_kind();
+  if (kind.starts_with(kF16Gpu) && numbers.type != DType::f16)
+    options.log->warning("engine",
+                         std::string("the tensor cores of this GPU multiply f16 alone: expect the run in ") +
+                             dtype_name(numbers.type) + " to take several times as long as in f16",
+                         {"use {--dtype} f16"});
+  else if (numbers.type == DType::f32)
     options.log->warning(
         "engine",
         "in f32 a GPU computes without its tensor cores, with kernels written for comparison "
         "and not for speed: expect the run to take far longer than in bf16",
         {"use {--dtype} bf16 unless scores in f32 are needed"});
-  if (const std::string kind = backends.front()->device_kind(); !kind.starts_with(kCheckedGpu))
+  if (!kind.starts_with(kCheckedGpu))
     options.log->warning("engine",
                          kind +
                              ": for this kind of GPU the CUDA backend has been checked by emulation only, "
@@ -94,8 +103,9 @@ Checkpoint open_checkpoint(const ModelOptions& options) {
   if (!text.empty()) checkpoint.set_metadata(text, prefix_ids(checkpoint, text));
   if (!options.lora.empty()) {
     const Numbers numbers = chosen_numbers(options, checkpoint);
-    // Weights that will be rounded to int8 are not rounded to bf16 before.
-    checkpoint.add_adapter(LoraAdapter(options.lora), weight_type(numbers.int8 ? DType::f32 : numbers.type),
+    // Weights that will be rounded to int8 or f16 are not rounded to bf16 before.
+    const bool wide = numbers.int8 || numbers.type != DType::bf16;
+    checkpoint.add_adapter(LoraAdapter(options.lora), wide ? WeightType::f32 : WeightType::bf16,
                            thread_count(options));
   }
   check_use(checkpoint, options.use);

@@ -31,7 +31,7 @@ struct MetadataChoice {
 
 /// The words of ModelOptions::dtype, of which the checkpoint and the backend make types.
 inline constexpr Word<const char*> kModelDtypeWords[] = {
-    {"auto", "auto"}, {"bf16", "bf16"}, {"f32", "f32"}, {"int8", "int8"}};
+    {"auto", "auto"}, {"bf16", "bf16"}, {"f16", "f16"}, {"f32", "f32"}, {"int8", "int8"}};
 
 struct ModelOptions {
   std::string model;            // directory or name; "" : the default model
@@ -85,7 +85,7 @@ class LoadedModel {
   Log& log() const { return *log_; }
   /// Checkpoint::sha256(), computed when first asked for.
   const std::string& model_sha256() const;
-  /// bf16, f32 or int8.
+  /// bf16, f16, f32 or int8.
   std::string dtype() const { return backend_->int8() ? "int8" : dtype_name(backend_->dtype()); }
   std::string device_kind() const { return backend_->device_kind(); }
   /// ops::Backend::library_choices() of this device.

@@ -11,6 +11,7 @@
 
 #include "src/base/error.hpp"
 #include "src/model/llama_tensors.hpp"
+#include "src/transformer/f16_exponents.hpp"
 
 namespace carbon {
 
@@ -24,7 +25,8 @@ struct Decoder::Layer {
   std::unique_ptr<ops::Weight> q, kv;     // its parts
   std::unique_ptr<ops::Weight> o;         // [hidden, heads * head_dim]
   std::unique_ptr<ops::Weight> gate, up,
-      down;  // two of [intermediate, hidden], one of [hidden, intermediate]
+      down;                // two of [intermediate, hidden], one of [hidden, intermediate]
+  int score_exponent = 0;  // of products of queries and keys (ops::Backend::attention)
 };
 
 class ForwardPass {
@@ -183,7 +185,7 @@ std::optional<HiddenRows> ForwardPass::run(const std::function<bool()>& still_wa
   }
   HiddenRows result{nullptr, x, wanted_.size(), segments_.front().row_class};
   if (blocks_ == decoder_.layers_.size()) {
-    norm(decoder_.final_norm_, wanted_.size(), buffers_.out.get());
+    norm(decoder_.final_norm_act_, wanted_.size(), buffers_.out.get());
     result.act = buffers_.out.get();
   }
   return result;
@@ -220,7 +222,7 @@ void ForwardPass::attend(const Decoder::Layer& layer, size_t index, size_t ld, c
     void* const act = act_row(place.first, width);
     float* const queries = buffers_.qkv.floats() + place.first * ld;
     norm_heads(queries, layer.q_norm, place.count, config_.heads, ld);
-    backend_.attention(queries, ld, *place.plan, index, act);
+    backend_.attention(queries, ld, *place.plan, index, act, layer.score_exponent);
     backend_.linear_add(act, place.count, *layer.o, x + place.first * config_.hidden, place.row_class);
   }
 }
@@ -238,10 +240,16 @@ void ForwardPass::feed_forward(const Decoder::Layer& layer, const std::vector<Pl
 
 namespace {
 
-// A vector of the checkpoint as f32 in device memory.
-void load_vector(ops::Backend& backend, const TensorView& view, DeviceBuffer& out) {
+// A vector of the checkpoint as f32 in device memory, times 2^-exponent.
+void load_vector(ops::Backend& backend, const TensorView& view, DeviceBuffer& out, int exponent = 0) {
   const uint32_t row = 0;
-  backend.embed(view, std::span(&row, 1), out.floats(view.cols));
+  float* const to = out.floats(view.cols);
+  backend.embed(view, std::span(&row, 1), to);
+  if (exponent == 0) return;
+  std::vector<float> values(view.cols);
+  backend.download(to, values.size(), values.data());
+  for (float& value : values) value = std::ldexp(value, -exponent);
+  backend.upload(values.data(), values.size(), to);
 }
 
 }  // namespace
@@ -263,29 +271,38 @@ Decoder::Decoder(ops::Backend& backend, const Checkpoint& checkpoint)
     : backend_(backend),
       config_(checkpoint.config()),
       final_norm_(backend),
+      final_norm_act_(backend),
       kv_(backend, {config_.causal() ? config_.layers : 1, config_.kv_heads, config_.head_dim}),
       workspace_(backend) {
   const DecoderTensors tensors = decoder_tensors(checkpoint);
   embedding_ = tensors.embedding;
   for (const LayerTensors& from : tensors.layers) {
     auto layer = std::make_unique<Layer>(backend);
-    load_vector(backend, from.attention_norm, layer->attention_norm);
-    load_vector(backend, from.mlp_norm, layer->mlp_norm);
+    const LayerExponents scale =
+        backend.dtype() == DType::f16 ? f16_exponents(config_, from) : LayerExponents{};
+    load_vector(backend, from.attention_norm, layer->attention_norm, scale.attention_norm);
+    load_vector(backend, from.mlp_norm, layer->mlp_norm, scale.mlp_norm);
     if (config_.head_norm) {
-      load_vector(backend, from.q_norm, layer->q_norm);
-      load_vector(backend, from.k_norm, layer->k_norm);
+      load_vector(backend, from.q_norm, layer->q_norm, scale.query);
+      load_vector(backend, from.k_norm, layer->k_norm, scale.key);
     }
+    layer->score_exponent = scale.query + scale.key;
+    // Of queries and keys, either the norm of heads has the scale or the product.
+    const int query = config_.head_norm ? 0 : scale.query, key = config_.head_norm ? 0 : scale.key;
     const TensorView qkv[] = {from.q, from.k, from.v};
-    layer->qkv = backend.prepare(qkv);
+    const int exponents[] = {scale.attention_norm - query, scale.attention_norm - key,
+                             scale.attention_norm - scale.value};
+    layer->qkv = backend.prepare(qkv, exponents);
     layer->q = backend.part(*layer->qkv, 0, 1);
     layer->kv = backend.part(*layer->qkv, 1, 2);
-    layer->o = backend.prepare(from.o);
-    layer->gate = backend.prepare(from.gate);
-    layer->up = backend.prepare(from.up);
-    layer->down = backend.prepare(from.down);
+    layer->o = backend.prepare(from.o, scale.value);
+    layer->gate = backend.prepare(from.gate, scale.mlp_norm);
+    layer->up = backend.prepare(from.up, scale.mlp_norm - scale.gated);
+    layer->down = backend.prepare(from.down, scale.gated);
     layers_.push_back(std::move(layer));
   }
   load_vector(backend, tensors.final_norm, final_norm_);
+  load_vector(backend, tensors.final_norm, final_norm_act_, final_exponent(backend.dtype(), tensors));
 }
 
 Decoder::~Decoder() = default;

@@ -90,7 +90,8 @@ struct Chunk {
 
 /// The wanted rows of one forward, or a part of them that has one class. Valid until the next forward.
 struct HiddenRows {
-  const void* act = nullptr;        // final norm, [count, hidden] in the activation type; device memory
+  /// Final norm, [count, hidden] in the activation type; in f16 with final_exponent(). Device memory.
+  const void* act = nullptr;
   const float* residual = nullptr;  // residual stream before the final norm, [count, hidden]; device memory
   size_t count = 0;
   ops::RowClass row_class = ops::RowClass::prefill;  // the class of the rows, which heads need
@@ -162,7 +163,7 @@ class Decoder {
   ModelConfig config_;
   TensorView embedding_;
   std::vector<std::unique_ptr<Layer>> layers_;
-  DeviceBuffer final_norm_;
+  DeviceBuffer final_norm_, final_norm_act_;  // the second for HiddenRows::act, with the scale of f16
   KvCache kv_;
   size_t rope_positions_ = 0;
   Workspace workspace_;

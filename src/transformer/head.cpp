@@ -9,6 +9,7 @@
 #include "src/base/error.hpp"
 #include "src/model/llama_tensors.hpp"
 #include "src/model/tensor_file.hpp"
+#include "src/transformer/f16_exponents.hpp"
 
 namespace carbon {
 namespace {
@@ -86,7 +87,9 @@ Head::Head(ops::Backend& backend, const Checkpoint& checkpoint) : backend_(backe
   if (!checkpoint.config().has_output_matrix()) return;
   const TokenLayout& layout = checkpoint.config().layout;
   matrix_ = checkpoint.head();
-  kmers_ = backend.prepare(kmer_rows(matrix_, layout));
+  exponent_ = final_exponent(backend.dtype(), decoder_tensors(checkpoint));
+  const std::vector<TensorView> rows = kmer_rows(matrix_, layout);
+  kmers_ = backend.prepare(rows, std::vector<int>(rows.size(), exponent_));
 }
 
 const ops::Weight& Head::kmers() const {
@@ -121,7 +124,7 @@ void Head::token_logprob(const HiddenRows& rows, std::span<const uint32_t> targe
   if (slices_.empty())
     for (size_t first = 0; first < matrix_.rows; first += kSliceRows)
       slices_.push_back(
-          backend_.prepare(matrix_.slice_rows(first, std::min(kSliceRows, matrix_.rows - first))));
+          backend_.prepare(matrix_.slice_rows(first, std::min(kSliceRows, matrix_.rows - first)), exponent_));
 
   const size_t n = rows.count;
   std::vector<double> maximum(n, -std::numeric_limits<double>::infinity()), sum(n, 0.0), logit(n, 0.0);

@@ -45,6 +45,7 @@ class Head {
 
   ops::Backend& backend_;
   TensorView matrix_;                                 // [vocab, hidden]
+  int exponent_ = 0;                                  // of HiddenRows::act
   std::unique_ptr<ops::Weight> kmers_;                // null: there is no output matrix
   std::vector<std::unique_ptr<ops::Weight>> slices_;  // the whole vocabulary, made when first asked for
 };

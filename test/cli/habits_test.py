@@ -99,7 +99,7 @@ def unknown_options_are_named():
                           (("plugin", "-l", "--verbos3"), ("'--verbose'",)), (("+rank", "--outptu", "x"), ("'--output'",)),
                           (("scor",), ("'score'",)), (("rank", "x.vcf"), ("'+rank'",)), (("+rnak",), ("'rank'",)),
                           (("score", "-m", "carbon-tinny", "x.fa"), ("'carbon-tiny'",)),
-                          (("score", "--dtype", "bf61", "x.fa"), ("expected auto, bf16, f32 or int8, not 'bf61'",)),
+                          (("score", "--dtype", "bf61", "x.fa"), ("expected auto, bf16, f16, f32 or int8, not 'bf61'",)),
                           (("bench", "--tests", "decoed"), ("'decode'",)), (("bench", "--synthetic", "1B"), ("expected 500M, 3B, 8B, marin or carbon-a",)),
                           (("scan", "--frames", "4", "-f", "x.fa"), ("expected 1, 2, 3 or 6",)),
                           (("vep", "-f", "x.fa", "y.fa", "z.vcf"), ("'z.vcf' is one argument too many, after 'y.fa'",)),

@@ -44,10 +44,6 @@ std::vector<float> rotated(const Problem& p, const float* x, size_t position) {
   return out;
 }
 
-double rounded(DType type, float x) {
-  return static_cast<double>(type == DType::bf16 ? to_float(to_bf16(x)) : x);
-}
-
 /// One row of attention to the first `seen` keys, [heads * head_dim], in double on rounded queries, keys and
 /// values.
 std::vector<double> reference_row(const Problem& p, DType type, bool round_queries, size_t token,
@@ -60,7 +56,7 @@ std::vector<double> reference_row(const Problem& p, DType type, bool round_queri
     for (size_t t = 0; t < seen; ++t) {
       const std::vector<float> k = rotated(p, &p.k[(t * p.kv_heads + kv) * p.head_dim], t);
       for (size_t d = 0; d < p.head_dim; ++d)
-        score[t] += rounded(round_queries ? type : DType::f32, q[d]) * rounded(type, k[d]);
+        score[t] += double{rounded(round_queries ? type : DType::f32, q[d])} * double{rounded(type, k[d])};
       score[t] /= std::sqrt(static_cast<double>(p.head_dim));
     }
     const double largest = *std::max_element(score.begin(), score.end());
@@ -69,7 +65,7 @@ std::vector<double> reference_row(const Problem& p, DType type, bool round_queri
     for (size_t t = 0; t < seen; ++t)
       for (size_t d = 0; d < p.head_dim; ++d)
         out[h * p.head_dim + d] +=
-            score[t] / sum * rounded(type, p.v[(t * p.kv_heads + kv) * p.head_dim + d]);
+            score[t] / sum * double{rounded(type, p.v[(t * p.kv_heads + kv) * p.head_dim + d])};
   }
   return out;
 }
@@ -129,7 +125,7 @@ std::vector<uint8_t> attend(ops::Backend& backend, const Problem& p, std::vector
 }
 
 bool has_tensor_path(DType type, size_t head_dim) {
-  return type == DType::bf16 && (head_dim == 64 || head_dim == 96 || head_dim == 128);
+  return type != DType::f32 && (head_dim == 64 || head_dim == 96 || head_dim == 128);
 }
 
 /// A row of act at `raw` against double.
@@ -138,10 +134,8 @@ void agrees_row(Checks& checks, const Problem& p, DType type, bool mma, size_t t
   const std::vector<double> want = reference_row(p, type, mma, token, causal ? token + 1 : p.tokens);
   for (size_t i = 0; i < want.size(); ++i) {
     double got;
-    if (type == DType::bf16) {
-      bf16 b;
-      std::memcpy(&b, raw + i * sizeof b, sizeof b);
-      got = static_cast<double>(to_float(b));
+    if (type != DType::f32) {
+      got = static_cast<double>(half_of(type, raw + i * dtype_size(type)));
     } else {
       float f;
       std::memcpy(&f, raw + i * sizeof f, sizeof f);
@@ -228,8 +222,8 @@ class Decoding {
     size_t problem, begin, end;
   };
   /// Rows of act, one after the other.
-  std::vector<uint8_t> attend(const std::vector<Part>& parts,
-                              ops::RowClass row_class = ops::RowClass::decode) {
+  std::vector<uint8_t> attend(const std::vector<Part>& parts, ops::RowClass row_class = ops::RowClass::decode,
+                              int exponent = 0) {
     std::vector<float> rows;
     std::vector<ops::RowRun> runs;
     size_t n = 0;
@@ -243,7 +237,7 @@ class Decoding {
     const auto plan = backend_.plan(runs, problems_.front().heads, *kv_, row_class);
     const auto* const tables = dynamic_cast<const cuda::CudaPlan*>(&*plan);
     joined_ = tables != nullptr && tables->joined();
-    backend_.attention(qkv.floats(), ld(), *plan, 0, act.get());
+    backend_.attention(qkv.floats(), ld(), *plan, 0, act.get(), exponent);
     return act.bytes(n * row_bytes());
   }
   /// True if blocks had rows of several sequences.
@@ -439,23 +433,65 @@ void copies_pages(Checks& checks, ops::Backend& backend) {
   checks.refused([&] { backend.kv_store({1, 1, 63}); }, "unsupported KV shape");
 }
 
+/// Queries, keys and values times powers of two, of which attention() is told, give the same bits.
+void scales_do_not_matter(Checks& checks, ops::Backend& backend, size_t head_dim) {
+  constexpr int kQuery = -3, kKey = 5;
+  const Problem p(300, 4, 2, head_dim, 57);
+  Problem scaled = p;
+  for (float& x : scaled.q) x = std::ldexp(x, -kQuery);
+  for (float& x : scaled.k) x = std::ldexp(x, -kKey);
+  const std::vector<Problem> plain{p}, other{scaled};
+  Decoding want(backend, plain), got(backend, other);
+  for (const ops::RowClass row_class : kClasses)
+    checks.that(same_bits(want.attend({{0, 260, 300}}, row_class),
+                          got.attend({{0, 260, 300}}, row_class, kQuery + kKey)),
+                name(row_class) + ", head size " + std::to_string(head_dim));
+}
+
+/// The root of the mean square of errors against double on numbers that are not rounded.
+double attention_error(ops::Backend& backend, const Problem& p, ops::RowClass row_class) {
+  const std::vector<Problem> problems{p};
+  Decoding decoding(backend, problems);
+  double squares = 0;
+  size_t n = 0;
+  for (size_t token = 5; token < p.tokens; token += 20) {
+    const std::vector<uint8_t> raw = decoding.attend({{0, token, token + 1}}, row_class);
+    const std::vector<double> want = reference_row(p, DType::f32, false, token, token + 1);
+    for (size_t i = 0; i < want.size(); ++i, ++n)
+      squares += std::pow(double{half_of(backend.dtype(), &raw[2 * i])} - want[i], 2);
+  }
+  return std::sqrt(squares / static_cast<double>(n));
+}
+
+void errors_are_smaller(Checks& checks, ops::Backend& f16, ops::Backend& bf16) {
+  const Problem p(300, 4, 2, 64, 58);
+  for (const ops::RowClass row_class : kClasses)
+    checks.within(attention_error(f16, p, row_class), attention_error(bf16, p, row_class) / 7,
+                  name(row_class));
+}
+
 #ifdef CARBON_CUDA_EMULATION  // where the size of shared memory is set
-/// A GPU of which a multiprocessor has room for one block gets smaller ones, with the bits of the others.
-void decode_does_not_see_shared_memory(Checks& checks, const Machine& machine, const Way& way) {
+/// A GPU of which a multiprocessor has room for one block gets smaller ones, with the bits of the others. So
+/// does one whose blocks are small, sm_75, in both classes.
+void attention_does_not_see_shared_memory(Checks& checks, const Machine& machine, const Way& way) {
   for (const size_t head_dim : {size_t{64}, size_t{96}, size_t{128}}) {
     const std::vector<Problem> problems{with_small_queries(Problem(300, 4, 1, head_dim, 56))};
-    std::vector<uint8_t> rows[2];
-    for (size_t i = 0; i < 2; ++i) {
-      setenv("CARBON_EMULATED_SM", i == 0 ? "90" : "86", 1);
+    std::vector<uint8_t> want;
+    for (const char* const sm : {"90", "86", "75"}) {
+      if (std::strcmp(sm, "75") == 0 && way.dtype != DType::f16) continue;
+      setenv("CARBON_EMULATED_SM", sm, 1);
       const auto backend = make(machine, way);
       Decoding decoding(*backend, problems);
-      for (const size_t end : {size_t{20}, size_t{64}, size_t{160}, size_t{225}, size_t{300}}) {
-        const std::vector<uint8_t> more = decoding.attend({{0, end - 5, end}});
-        rows[i].insert(rows[i].end(), more.begin(), more.end());
-      }
+      std::vector<uint8_t> rows;
+      for (const ops::RowClass row_class : kClasses)
+        for (const size_t end : {size_t{20}, size_t{64}, size_t{160}, size_t{225}, size_t{300}}) {
+          const std::vector<uint8_t> more = decoding.attend({{0, end - 5, end}}, row_class);
+          rows.insert(rows.end(), more.begin(), more.end());
+        }
+      unsetenv("CARBON_EMULATED_SM");
+      if (want.empty()) want = rows;
+      checks.that(same_bits(want, rows), "head size " + std::to_string(head_dim) + ", sm_" + sm);
     }
-    unsetenv("CARBON_EMULATED_SM");
-    checks.that(same_bits(rows[0], rows[1]), "head size " + std::to_string(head_dim));
   }
 }
 #endif
@@ -488,11 +524,11 @@ void check_decode_attention(Checks& checks, const Machine& machine, const Way& w
     for (const size_t head_dim : {size_t{20}, size_t{96}}) decode_reads_no_further(checks, backend, head_dim);
   });
 #ifdef CARBON_CUDA_EMULATION
-  if (way.dtype == DType::bf16 && tensor_cores)
-    checks.run("attention of generated rows: the same bits in less shared memory [" + way.name() + "]",
-               [&] { decode_does_not_see_shared_memory(checks, machine, way); });
+  if (way.dtype != DType::f32 && tensor_cores)
+    checks.run("attention: the same bits in less shared memory [" + way.name() + "]",
+               [&] { attention_does_not_see_shared_memory(checks, machine, way); });
 #endif
-  if (way.dtype == DType::bf16)
+  if (way.dtype != DType::f32)
     checks.run("attention of generated rows: one order of sums [" + way.name() + "]",
                [&] { decode_has_one_order(checks, backend, Problem(520, 8, 1, 64, 55)); });
   if (way.dtype == DType::bf16)
@@ -511,10 +547,10 @@ void check_attention(Checks& checks, const Machine& machine) {
   if (!machine.emulated)
     shapes.insert(shapes.end(),
                   {{1366, 16, 8, 64}, {1366, 32, 4, 96}, {1366, 32, 8, 128}, {4001, 8, 1, 128}});
-  for (const Way& way : {kWays[0], kWays[1]}) {
+  for (const Way& way : {kWays[0], kWays[1], kWays[3]}) {
     const auto backend = make(machine, way);
     // "cuda:sm_75x40...": no tensor cores for bf16.
-    const bool tensor_cores = backend->device_kind().substr(8, 2) != "75";
+    const bool tensor_cores = way.dtype == DType::f16 || backend->device_kind().substr(8, 2) != "75";
     for (const Shape& s : shapes) {
       // The plain kernel does nothing special at any head size.
       if (machine.emulated && way.dtype == DType::f32 && s.tokens * s.head_dim > 5000) continue;
@@ -531,7 +567,7 @@ void check_attention(Checks& checks, const Machine& machine) {
     };
     run("attention: bits do not depend on cuts or pages", [&] {
       is_invariant(checks, *backend, Problem(140, 2, 1, 20, 22));
-      if (way.dtype == DType::bf16)
+      if (way.dtype != DType::f32)
         for (const size_t head_dim : {size_t{64}, size_t{96}, size_t{128}})
           is_invariant(checks, *backend, Problem(140, 6, 2, head_dim, 22));
     });
@@ -541,7 +577,7 @@ void check_attention(Checks& checks, const Machine& machine) {
     });
     run("attention: alleles of a window together and alone", [&] {
       const size_t alleles = machine.emulated ? 8 : 700;
-      const bool joins = way.dtype == DType::bf16 && tensor_cores;
+      const bool joins = way.dtype != DType::f32 && tensor_cores;
       for (const auto& [heads, kv_heads, head_dim] :
            {std::tuple<size_t, size_t, size_t>{4, 2, 64}, {8, 1, 96}, {3, 1, 128}})
         if (!machine.emulated || joins || head_dim == 64)
@@ -549,6 +585,14 @@ void check_attention(Checks& checks, const Machine& machine) {
                                   joins);
     });
     run("pages are copied and kept", [&] { copies_pages(checks, *backend); });
+    if (way.dtype == DType::f16) {
+      run("attention: scales change no bit", [&] {
+        for (const size_t head_dim : {size_t{20}, size_t{96}})
+          scales_do_not_matter(checks, *backend, head_dim);
+      });
+      run("attention: errors are a seventh of those in bf16, or less",
+          [&] { errors_are_smaller(checks, *backend, *make(machine, kWays[1])); });
+    }
     check_decode_attention(checks, machine, way, *backend, tensor_cores);
   }
 }

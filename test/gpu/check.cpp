@@ -69,15 +69,23 @@ std::vector<uint8_t> Array::bytes(size_t count) const {
   return result;
 }
 
+float half_of(DType type, const void* from) {
+  uint16_t bits;
+  std::memcpy(&bits, from, sizeof bits);
+  return type == DType::bf16 ? to_float(bf16{bits}) : half_to_float(bits);
+}
+
+float rounded(DType type, float x) {
+  return type == DType::f32    ? x
+         : type == DType::bf16 ? to_float(to_bf16(x))
+                               : half_to_float(float_to_half(x));
+}
+
 std::vector<float> Array::read(size_t count, DType type) const {
   if (type == DType::f32) return read(count);
   const std::vector<uint8_t> raw = bytes(count * sizeof(bf16));
   std::vector<float> values(count);
-  for (size_t i = 0; i < count; ++i) {
-    bf16 b;
-    std::memcpy(&b, &raw[2 * i], sizeof b);
-    values[i] = to_float(b);
-  }
+  for (size_t i = 0; i < count; ++i) values[i] = half_of(type, &raw[2 * i]);
   return values;
 }
 

@@ -45,13 +45,17 @@ struct Machine {
   int device = 0;
 };
 
-/// The backend in all the ways it can multiply: f32, bf16 by its own kernels, bf16 by the library.
+/// The backend in all the ways it can multiply: f32, bf16 by its own kernels, bf16 by the library, f16 by its
+/// own kernels.
 struct Way {
   DType dtype;
   bool library;
-  std::string name() const { return dtype == DType::f32 ? "f32" : library ? "bf16, library" : "bf16, own"; }
+  std::string name() const {
+    return dtype == DType::bf16 ? library ? "bf16, library" : "bf16, own" : dtype_name(dtype);
+  }
 };
-inline constexpr Way kWays[] = {{DType::f32, false}, {DType::bf16, false}, {DType::bf16, true}};
+inline constexpr Way kWays[] = {
+    {DType::f32, false}, {DType::bf16, false}, {DType::bf16, true}, {DType::f16, false}};
 inline std::unique_ptr<ops::Backend> make(const Machine& machine, const Way& way) {
   return cuda::make_backend({way.dtype, machine.device, way.library});
 }
@@ -82,7 +86,7 @@ class Array {
   float* floats() const { return static_cast<float*>(memory_); }
   void* at(size_t bytes) const { return static_cast<char*>(memory_) + bytes; }
   std::vector<float> read(size_t count) const;              // f32
-  std::vector<float> read(size_t count, DType type) const;  // f32 or bf16
+  std::vector<float> read(size_t count, DType type) const;  // of any type, as f32
   std::vector<uint8_t> bytes(size_t count) const;
 
  private:
@@ -90,12 +94,21 @@ class Array {
   void* memory_;
 };
 
+/// A number of bf16 or f16.
+float half_of(DType type, const void* from);
+/// To nearest even.
+float rounded(DType type, float x);
+
 /// Bytes of device memory that nobody has.
 size_t free_memory();
 
 /// Unit roundoff of what an act buffer stores.
 inline double act_epsilon(DType type) {
-  return type == DType::bf16 ? 0x1p-8 : 0x1p-24;
+  return type == DType::bf16 ? 0x1p-8 : type == DType::f16 ? 0x1p-11 : 0x1p-24;
+}
+/// The largest error of a number of that type that is almost 0.
+inline double smallest(DType type) {
+  return type == DType::f16 ? 0x1p-25 : 1e-30;
 }
 /// The larger; a NaN counts as infinitely bad, where std::max would drop it.
 inline double worse(double worst, double error) {
@@ -113,7 +126,9 @@ void check_plan(Checks& checks, const Machine& machine);
 void check_stream(Checks& checks, const Machine& machine);
 void check_rows(Checks& checks, const Machine& machine);
 void check_linear(Checks& checks, const Machine& machine);
-void check_library(Checks& checks, const Machine& machine);  // a part of check_linear
+void check_library(Checks& checks, const Machine& machine);     // a part of check_linear
+void check_f16(Checks& checks, const Machine& machine);         // likewise
+void check_f16_models(Checks& checks, const Machine& machine);  // a part of check_decoder
 void check_attention(Checks& checks, const Machine& machine);
 void check_heads(Checks& checks, const Machine& machine);
 void check_draw(Checks& checks, const Machine& machine);

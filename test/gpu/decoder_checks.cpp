@@ -50,7 +50,8 @@ struct Truth {
 };
 
 /// f32: as close to double as a naive float implementation, times two. bf16: four times the error of the CPU
-/// backend, which keeps queries and softmax weights in f32, where tensor cores round them to bf16.
+/// backend, which keeps queries and softmax weights in f32, where tensor cores round them to bf16. f16: half
+/// of that of the CPU in bf16, which is an eighth of four times that.
 void agrees(Checks& checks, const Machine& machine, const Way& way, const Truth& truth,
             const std::string& shape) {
   const Checkpoint& checkpoint = truth.checkpoint;
@@ -61,10 +62,10 @@ void agrees(Checks& checks, const Machine& machine, const Way& way, const Truth&
     bound = 2 * truth.error_of(truth.marginals_of(reference::hidden_states<float>(checkpoint, tokens)));
   } else {
     Model cpu(checkpoint, ops::make_cpu_backend({DType::bf16, 2}));
-    bound = 4 * truth.error_of(marginals(cpu, tokens));
+    bound = (way.dtype == DType::f16 ? 0.5 : 4) * truth.error_of(marginals(cpu, tokens));
   }
   checks.within(truth.error_of(marginals(model, tokens)), bound, shape);
-  if (way.library || !machine.emulated)  // else it is the same code, and slow
+  if (way.library || way.dtype == DType::f16 || !machine.emulated)  // else it is the same code, and slow
     checks.within(truth.error_of(marginals(model, tokens, kDecode)), bound, shape + ", decode");
 
   Sequence sequence = model.decoder.kv().make_sequence();
@@ -77,7 +78,10 @@ void agrees(Checks& checks, const Machine& machine, const Way& way, const Truth&
   for (size_t t = 0; t < targets.size(); t += 13)
     checks.within(
         std::fabs(token_level[t] - reference::token_logprob(checkpoint, truth.states[t], targets[t])),
-        way.dtype == DType::f32 ? 2e-4 : 0.1, "a token");
+        way.dtype == DType::f32   ? 2e-4
+        : way.dtype == DType::f16 ? 0.0125
+                                  : 0.1,
+        "a token");
 }
 
 /// The same sequence in pieces and among others has the bits that it has whole.
@@ -330,10 +334,11 @@ std::vector<Shape> shapes_for(const Machine& machine) {
   };
   if (machine.emulated) {
     // The ways differ in their products alone, which need no second look at every head size.
-    const auto [f32, own, library] = std::to_array(kWays);
-    shapes[0].ways = shapes[3].ways = {f32, own};
-    shapes[2].ways = {own, library};
-    shapes[1].ways = shapes[4].ways = {own};
+    const auto [f32, own, library, f16] = std::to_array(kWays);
+    shapes[0].ways = shapes[3].ways = {f32, own, f16};
+    shapes[2].ways = {own, library, f16};
+    shapes[1].ways = {own, f16};
+    shapes[4].ways = {own};
     return shapes;
   }
   const std::string common = "--vocab 4224 --dna-start 0 --max-positions 8192 --layers 2 --head-dim ";
@@ -364,7 +369,7 @@ void check_decoder(Checks& checks, const Machine& machine) {
     const std::string model = tiny(plain ? "--head-dim 20 --heads 2 --kv-heads 1 --layers 1"
                                          : "--head-dim 64 --heads 2 --kv-heads 1 --layers 2");
     // In emulation each class is looked at where it has kernels of its own.
-    if (!machine.emulated || way.library)
+    if (!machine.emulated || way.library || way.dtype == DType::f16)
       checks.run("decoder: generated rows do not depend on steps, proposals or batches [" + way.name() + "]",
                  [&] {
                    decode_is_invariant(checks, machine, way, model,
@@ -376,6 +381,7 @@ void check_decoder(Checks& checks, const Machine& machine) {
       checks.run("decoder: bits do not depend on cuts, forks or batches [" + way.name() + "]",
                  [&] { is_invariant(checks, machine, way, model, machine.emulated ? emulated : whole); });
   }
+  check_f16_models(checks, machine);
   if (cuda::read_switches().graphs)
     checks.run("decoder: generation is replayed as graphs",
                [&] { decode_steps_are_replayed(checks, machine); });

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernels/cuda/device.hpp"
+#include "kernels/cuda/f16_weights.hpp"
 #include "kernels/cuda/kernels.hpp"
 #include "kernels/cuda/matmul.hpp"
 #include "kernels/cuda/selftest.hpp"
@@ -33,6 +34,16 @@ void check_product(Checks& checks, const Stored& a, const Stored& w, const Shape
     }
 }
 
+/// A matrix as the backend stores it: rounded once, in f16 with a scale.
+Stored rounded_weight(const ops::Backend& backend, Stored w, size_t outputs, size_t k) {
+  if (backend.dtype() == DType::f32) return w;
+  const int exponent = backend.dtype() == DType::f16 ? cuda::f16_exponent({w.data(), w.type, outputs, k}) : 0;
+  for (float& value : w.value)
+    value = std::ldexp(rounded(backend.dtype(), std::ldexp(value, -exponent)), exponent);
+  w.type = DType::f32;
+  return w;
+}
+
 void linear_agrees(Checks& checks, ops::Backend& backend, const std::vector<Shape>& shapes,
                    ops::RowClass row_class) {
   Random random(11);
@@ -44,7 +55,7 @@ void linear_agrees(Checks& checks, ops::Backend& backend, const std::vector<Shap
       const Stored a = stored(backend.dtype(), random.vector(s.n * s.k));
       Stored w = stored(type, random.vector(s.outputs * s.k));
       const auto weight = backend.prepare({w.data(), type, s.outputs, s.k});
-      if (backend.dtype() == DType::bf16) w = stored(DType::bf16, w.value);  // rounded once
+      w = rounded_weight(backend, w, s.outputs, s.k);
       const Array act(backend, a.data(), a.value.size() * dtype_size(a.type));
       // What lies between rows is not touched.
       const size_t ld = (s.outputs + 3) / 4 * 4 + 8;
@@ -101,9 +112,9 @@ void not_finite_stays(Checks& checks, ops::Backend& backend) {
 struct TileProblem {
   std::shared_ptr<const cuda::Device> device;
   Shape s;
-  cuda::Memory act, weight, out;
+  cuda::Memory act, weight, out, scales;  // the last in f16 alone
 
-  TileProblem(const std::shared_ptr<const cuda::Device>& device, const Shape& s, size_t weights)
+  TileProblem(const std::shared_ptr<const cuda::Device>& device, const Shape& s, size_t weights, DType type)
       : device(device),
         s(s),
         act(device, s.n * s.k * sizeof(bf16), "a check"),
@@ -111,11 +122,21 @@ struct TileProblem {
         out(device, s.n * ld() * sizeof(float), "a check") {
     cuda::fill_random(*device, act.get(), s.n * s.k);
     cuda::fill_random(*device, weight.get(), weights * s.outputs * s.k);
+    if (type != DType::f16) return;
+    // Bits of a bf16 below 1 are a finite f16, too.
+    std::vector<float> factors(weights * s.outputs);
+    for (size_t i = 0; i < factors.size(); ++i) factors[i] = std::ldexp(1.0f, static_cast<int>(i % 11) - 8);
+    scales = cuda::Memory(device, factors.size() * sizeof(float), "a check");
+    device->copy_in(scales.get(), factors.data(), factors.size() * sizeof(float));
   }
   size_t ld() const { return 2 * s.outputs + 3; }
   cuda::LinearCall call(size_t which = 0) const {
-    return {act.get(), weight.as<bf16>() + which * s.outputs * s.k, s.n, s.outputs,
-            s.k,       out.as<float>() + which * s.outputs,         ld()};
+    return {act.get(),   weight.as<bf16>() + which * s.outputs * s.k, s.n,  s.outputs,
+            s.k,         out.as<float>() + which * s.outputs,         ld(), false,
+            scale(which)};
+  }
+  const float* scale(size_t which) const {
+    return scales.get() == nullptr ? nullptr : scales.as<float>() + which * s.outputs;
   }
   template <class T>
   std::vector<T> read(const cuda::Memory& memory, size_t count) const {
@@ -143,11 +164,12 @@ std::string describe(const cuda::MmaTile& tile, const Shape& s) {
 
 /// What lets the tile follow the number of rows: all of them give the bits of the large one, and leave alone
 /// what lies between rows.
-void tiles_do_not_matter(Checks& checks, const Machine& machine, const std::vector<Shape>& shapes) {
+void tiles_do_not_matter(Checks& checks, const Machine& machine, const std::vector<Shape>& shapes,
+                         DType type) {
   const auto device = std::make_shared<const cuda::Device>(machine.device);
   device->use();
   for (const Shape& s : shapes) {
-    const TileProblem p(device, s, 1);
+    const TileProblem p(device, s, 1, type);
     const size_t count = s.n * p.ld();
     const auto run_twice = [&](const auto& run) {  // the second time, added to what the first has left
       device->clear(p.out.get(), p.out.bytes());
@@ -169,11 +191,12 @@ void tiles_do_not_matter(Checks& checks, const Machine& machine, const std::vect
 }
 
 /// The fused product gives the bits of two products and a SwiGLU.
-void swiglu_tiles_do_not_matter(Checks& checks, const Machine& machine, const std::vector<Shape>& shapes) {
+void swiglu_tiles_do_not_matter(Checks& checks, const Machine& machine, const std::vector<Shape>& shapes,
+                                DType type) {
   const auto device = std::make_shared<const cuda::Device>(machine.device);
   device->use();
   for (const Shape& s : shapes) {
-    const TileProblem p(device, s, 2);
+    const TileProblem p(device, s, 2, type);
     // run_swiglu takes rows that follow each other.
     const cuda::Memory both(device, s.n * 2 * s.outputs * sizeof(float), "a check");
     const cuda::Memory gated(device, s.n * s.outputs * sizeof(bf16), "a check");
@@ -183,14 +206,15 @@ void swiglu_tiles_do_not_matter(Checks& checks, const Machine& machine, const st
       call.ld_out = 2 * s.outputs;
       cuda::run_linear_mma(device->stream(), call);
     }
-    cuda::run_swiglu(device->stream(), both.get(), DType::f32, s.n, s.outputs, gated.get(), DType::bf16);
+    cuda::run_swiglu(device->stream(), both.get(), DType::f32, s.n, s.outputs, gated.get(), type);
     const std::vector<uint16_t> want = p.read<uint16_t>(gated, s.n * s.outputs);
     for_tiles(machine, [&](const cuda::MmaTile& tile) {
       if (tile.outputs < cuda::kSwigluOutputs) return;
       device->clear(gated.get(), gated.bytes());
-      cuda::run_swiglu_stream(
-          device->stream(),
-          {p.act.get(), p.call(0).weight, p.call(1).weight, s.n, s.outputs, s.k, gated.get()}, tile);
+      cuda::run_swiglu_stream(device->stream(),
+                              {p.act.get(), p.call(0).weight, p.call(1).weight, s.n, s.outputs, s.k,
+                               gated.get(), p.scale(0), p.scale(1)},
+                              tile);
       checks.that(same_bits(want, p.read<uint16_t>(gated, s.n * s.outputs)), describe(tile, s));
     });
   }
@@ -343,7 +367,7 @@ void joined_agrees(Checks& checks, ops::Backend& backend, bool library) {
     const std::vector<float> joined = product(*whole, row_class),
                              apart[] = {product(*first, row_class), product(*rest, row_class)};
     for (size_t j = 0, column = 0; j < 3; column += widths[j++]) {
-      const Stored w = backend.dtype() == DType::bf16 ? stored(DType::bf16, stores[j].value) : stores[j];
+      const Stored w = rounded_weight(backend, stores[j], widths[j], k);
       const std::vector<float> want =
           columns(product(*backend.prepare(views[j]), row_class), ld, 0, widths[j]);
       for (const std::vector<float>& got :
@@ -434,10 +458,15 @@ void check_linear(Checks& checks, const Machine& machine) {
   const auto own = make(machine, kWays[1]), library = make(machine, kWays[2]);
   checks.run("linear: the decode class is the own kernels'",
              [&] { decode_is_own(checks, *library, *own, large); });
-  if (!tensor_cores) return;
-  checks.run("linear: tiles change no bit", [&] { tiles_do_not_matter(checks, machine, tiles); });
-  checks.run("linear_swiglu: tiles change no bit",
-             [&] { swiglu_tiles_do_not_matter(checks, machine, tiles); });
+  check_f16(checks, machine);
+  for (const DType type : {DType::bf16, DType::f16}) {
+    if (type == DType::bf16 && !tensor_cores) continue;
+    const std::string name = std::string(" [") + dtype_name(type) + "]";
+    checks.run("linear: tiles change no bit" + name,
+               [&] { tiles_do_not_matter(checks, machine, tiles, type); });
+    checks.run("linear_swiglu: tiles change no bit" + name,
+               [&] { swiglu_tiles_do_not_matter(checks, machine, tiles, type); });
+  }
 }
 
 }  // namespace carbon::gpu_test

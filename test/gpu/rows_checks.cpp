@@ -60,7 +60,8 @@ void norm_agrees(Checks& checks, ops::Backend& backend) {
           const double want = static_cast<double>(x[i * width + j]) * scale * static_cast<double>(weight[j]);
           // Sums in f32 of up to 20 terms a thread and 8 levels; then half an error in the root, and
           // products.
-          const double bound = std::fabs(want) * (act_epsilon(backend.dtype()) + 20 * 0x1p-24) + 1e-30;
+          const double bound =
+              std::fabs(want) * (act_epsilon(backend.dtype()) + 20 * 0x1p-24) + smallest(backend.dtype());
           checks.within(std::fabs(static_cast<double>(got[i * width + j]) - want), bound, "a norm");
         }
       }
@@ -136,8 +137,10 @@ void swiglu_agrees(Checks& checks, ops::Backend& backend) {
           checks.that(std::isnan(have), "NaN stays");
         else
           // An exponential of 2 ulp, whose argument moves it by |g| ulp; a sum, a quotient, a product.
-          checks.within(std::fabs(have - want),
-                        std::fabs(want) * (act_epsilon(backend.dtype()) + 8 * 0x1p-24) + 1e-37, "a gate");
+          checks.within(
+              std::fabs(have - want),
+              std::fabs(want) * (act_epsilon(backend.dtype()) + 8 * 0x1p-24) + smallest(backend.dtype()),
+              "a gate");
       }
   }
 }
@@ -210,7 +213,7 @@ void uploads_arrive(Checks& checks, ops::Backend& backend) {
 }  // namespace
 
 void check_rows(Checks& checks, const Machine& machine) {
-  for (const Way& way : {kWays[0], kWays[1]}) {
+  for (const Way& way : {kWays[0], kWays[1], kWays[3]}) {
     const auto backend = make(machine, way);
     const auto run = [&](const char* name, void (*body)(Checks&, ops::Backend&)) {
       checks.run(std::string(name) + " [" + way.name() + "]", [&] { body(checks, *backend); });

@@ -49,18 +49,11 @@ inline Stored stored(DType type, std::vector<float> value) {
   Stored s{type, {}, std::move(value)};
   if (type == DType::f32) return s;
   for (float& v : s.value) {
-    // f16 by way of bf16: eleven bits hold eight, and the values here are far from f16's range.
+    // f16 by way of bf16: eleven bits hold eight.
     const bf16 b = to_bf16(v);
     v = to_float(b);
-    uint16_t h = b.bits;
-    if (type == DType::f16) {
-      const uint32_t u = std::bit_cast<uint32_t>(v);
-      const int exponent = static_cast<int>((u >> 23) & 0xff) - 112;
-      h = exponent <= 0 ? 0
-                        : static_cast<uint16_t>((u >> 16 & 0x8000u) | (exponent << 10) | ((u >> 13) & 0x3ff));
-      v = half_to_float(h);
-    }
-    s.half.push_back(h);
+    s.half.push_back(type == DType::f16 ? float_to_half(v) : b.bits);
+    if (type == DType::f16) v = half_to_float(s.half.back());
   }
   return s;
 }

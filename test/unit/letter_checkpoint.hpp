@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "src/transformer/decoder.hpp"
+#include "src/transformer/f16_exponents.hpp"
 #include "test/reference/llama.hpp"
 #include "test/unit/generated_checkpoint.hpp"
 
@@ -29,7 +30,8 @@ struct LetterDecoder {
       : checkpoint(dir),
         backend(std::move(made)),
         decoder(*backend, checkpoint),
-        head(backend->prepare(checkpoint.head())) {}
+        head(backend->prepare(checkpoint.head(),
+                              final_exponent(backend->dtype(), decoder_tensors(checkpoint)))) {}
 
   /// Logits of all rows of the chunks, [rows, vocab].
   std::vector<float> logits(std::span<const Chunk> chunks) {

@@ -20,8 +20,9 @@ namespace {
 class WatchedCpu final : public WrappedCpu {
  public:
   WatchedCpu(size_t& halves, const std::function<void(size_t)>& told) : halves_(halves), told_(told) {}
-  void attention(const float* q, size_t ld, const ops::RowPlan& plan, size_t layer, void* act) override {
-    WrappedCpu::attention(q, ld, plan, layer, act);
+  void attention(const float* q, size_t ld, const ops::RowPlan& plan, size_t layer, void* act,
+                 int exponent) override {
+    WrappedCpu::attention(q, ld, plan, layer, act, exponent);
     told_(++halves_);
   }
   void swiglu(const float* gate_up, size_t n, size_t width, void* act) override {

@@ -16,8 +16,9 @@ class WrappedCpu : public ops::Backend {
   bool separates_classes() const override { return cpu_->separates_classes(); }
   void* allocate(size_t bytes) override { return cpu_->allocate(bytes); }
   void release(void* memory) override { cpu_->release(memory); }
-  std::unique_ptr<ops::Weight> prepare(std::span<const TensorView> matrices) override {
-    return cpu_->prepare(matrices);
+  std::unique_ptr<ops::Weight> prepare(std::span<const TensorView> matrices,
+                                       std::span<const int> exponents) override {
+    return cpu_->prepare(matrices, exponents);
   }
   std::unique_ptr<ops::Weight> part(const ops::Weight& whole, size_t first, size_t count) override {
     return cpu_->part(whole, first, count);
@@ -48,8 +49,9 @@ class WrappedCpu : public ops::Backend {
   void append_kv(const float* k, const float* v, size_t ld, const ops::RowPlan& plan, size_t layer) override {
     cpu_->append_kv(k, v, ld, plan, layer);
   }
-  void attention(const float* q, size_t ld, const ops::RowPlan& plan, size_t layer, void* act) override {
-    cpu_->attention(q, ld, plan, layer, act);
+  void attention(const float* q, size_t ld, const ops::RowPlan& plan, size_t layer, void* act,
+                 int exponent) override {
+    cpu_->attention(q, ld, plan, layer, act, exponent);
   }
   void swiglu(const float* gate_up, size_t n, size_t width, void* act) override {
     cpu_->swiglu(gate_up, n, width, act);

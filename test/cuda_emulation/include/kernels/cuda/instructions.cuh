@@ -56,6 +56,8 @@ T shuffle_xor(T value, int mask) {
 
 uint32_t pack_bf16(float low, float high);
 void mma_bf16(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1);
+uint32_t pack_f16(float low, float high);
+void mma_f16(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1);
 void load_matrices(uint32_t out[4], const void* row);
 void load_matrices_transposed(uint32_t out[4], const void* row);
 
