@@ -253,7 +253,7 @@ class HtmlWriter {
     out_ += "<div id=\"" + id + (one.search ? "\" class=\"table search\"" : "\" class=\"table\"");
     if (one.predictive) predictive(*one.predictive);
     out_ += ">\n";
-    out_ += "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"";
+    out_ += "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"";
     text(one.title.empty() ? "Numbers of the figure" : one.title);
     out_ += "\"><table>\n";
     if (!one.title.empty()) element("caption", one.title);

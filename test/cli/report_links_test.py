@@ -109,6 +109,9 @@ def a_header_may_say_its_assembly():
 def a_table_of_vep_has_links_too():
     table = write(fresh(), "t.tsv", "#CHROM\tPOS\tID\tREF\tALT\tCARBON_LLR\n17\t5\t.\tA\tC\t-1\n\"><b>\t6\t.\t\"\t<b>\t0\n")
     expect_equal(addresses(page_of(table)), ["17-5-A-C", "___b_-6-_-_b_"], "addresses")
+    for pos in "9223372036854775807", "-1", "x":
+        wrong = write(fresh(), "t.tsv", "#CHROM\tPOS\tID\tREF\tALT\tCARBON_LLR\n17\t%s\t.\tA\tC\t-1\n" % pos)
+        expect_failure(carbon("report", "--assembly", "hg38", wrong), "t.tsv:2", "POS '%s' is not a position" % pos)
     expect_equal((len(links(page_of(table))), len(links(page_of("--assembly", "hg38", table)))), (0, 4), "links")
 
 

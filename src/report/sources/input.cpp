@@ -178,9 +178,7 @@ std::string file_name(const std::string& path) {
 
 namespace {
 
-constexpr int64_t kLastPosition = int64_t{1}
-                                  << 40;  // no sequence is as long, and sums stay far from overflow
-constexpr size_t kHeaderLines = 10000;    // more than any header has
+constexpr size_t kHeaderLines = 10000;  // more than any header has
 
 }  // namespace
 

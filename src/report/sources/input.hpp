@@ -44,6 +44,9 @@ InputKind table_kind(const std::string& path, std::string_view columns);
 /// The name of a file without its folders, as titles and captions show it; "standard input" for "-".
 std::string file_name(const std::string& path);
 
+/// No sequence is as long, and sums of positions stay far from overflow.
+inline constexpr int64_t kLastPosition = int64_t{1} << 40;
+
 class TableReader {
  public:
   /// Opens a file. `function` names the caller in messages.

@@ -399,8 +399,8 @@ class TableSource final : public VariantSource {
                   std::to_string(columns_));
     record.contig = table_[0], record.id = table_[2], record.ref = table_[3];
     record.filter.clear();
-    if (!parse_number(table_[1], record.pos) || record.pos < 0)
-      table_.fail("POS '" + printable(table_[1]) + "' is not a number");
+    if (!parse_number(table_[1], record.pos) || record.pos < 0 || record.pos > kLastPosition)
+      table_.fail("POS '" + printable(table_[1]) + "' is not a position");
     record.alts.clear();
     if (table_[4] != ".") record.alts.emplace_back(table_[4]);
     record.scores.assign(score_columns_.size(), {});
