@@ -61,6 +61,10 @@ Run declare_report(CommandLine& line) {
   group.option({"svg", kDirectory, "also write each figure as an SVG file into this folder"}, options.svg);
   group.option({"multiqc", kDirectory, "also write each figure for MultiQC, as *_mqc.json, into this folder"},
                options.multiqc);
+  group.option({"session", kOutput,
+                "also write a session of IGV, which names the files of the report, and bigWig, bedGraph, BED "
+                "and FASTA files that are given beside them"},
+               options.session);
   group.flag("no-version", "leave out the version and the command line, so that equal runs write equal bytes",
              command->no_version);
   group.option({"tags", "TAG[,TAG...]", "INFO tags to draw"}, command->tags)

@@ -20,6 +20,7 @@
 #include "src/files/output.hpp"
 #include "src/report/sections/comparison.hpp"
 #include "src/report/sections/sections.hpp"
+#include "src/report/session.hpp"
 #include "src/report/sources/assembly.hpp"
 #include "src/report/sources/input.hpp"
 
@@ -302,7 +303,9 @@ void add_sections(const std::vector<Kind>& kinds, const ReportOptions& options, 
 
 }  // namespace
 
-void run_report(const ReportOptions& options) {
+void run_report(const ReportOptions& given) {
+  const ReportOptions options = options_of_page(given);
+  const std::string session = given.session.empty() ? "" : session_text(given);
   Report report;
   report.title = title_of(options);
   std::vector<Kind> kinds;
@@ -319,6 +322,7 @@ void run_report(const ReportOptions& options) {
   page.finish();
   if (!options.svg.empty()) add_svg_files(report, options.svg, files);
   if (!options.multiqc.empty()) add_multiqc_files(report, options.multiqc, files);
+  if (!given.session.empty()) files.add(given.session, session);
   files.commit();
 }
 

@@ -16,6 +16,7 @@ struct ReportOptions {
   std::string title;    // "" for one made of the names of the files
   std::string svg;      // a folder for the figures alone, "" for none
   std::string multiqc;  // a folder for the files *_mqc.json, "" for none
+  std::string session;  // a file for IGV, "" for none
 
   // Variants
   std::vector<std::string> tags;  // of scores; none: those that the header says are of carbon

@@ -73,6 +73,15 @@ std::string list_of(const std::vector<std::string>& words) {
 
 }  // namespace
 
+const Assembly* assembly_of(const VcfReader& reader) {
+  AssemblyVotes votes;
+  for (const std::string& line : reader.header_lines("reference")) votes.add_text(line);
+  for (const std::string& line : reader.header_lines("contig"))
+    votes.add_text(header_field(header_fields(line), "assembly"));
+  for (const auto& [contig, length] : reader.contig_lengths()) votes.add_contig(contig, length);
+  return votes.winner();
+}
+
 LabelJudge::LabelJudge(const std::string& expression, const VcfReader& reader)
     : expression_(expression), label_(parsed(expression)) {
   const InfoType type = reader.info_type(label_.tag());
@@ -256,16 +265,6 @@ std::vector<std::string> carbon_lines(const VcfReader& reader) {
     for (const std::string command : {"vep", "scan", "mutagenesis", "plugin"})
       for (std::string& line : reader.header_lines("carbon_" + command + end)) out.push_back(std::move(line));
   return out;
-}
-
-// What the header says of its assembly: the name of the FASTA, fields of contigs, and their lengths.
-const Assembly* assembly_of(const VcfReader& reader) {
-  AssemblyVotes votes;
-  for (const std::string& line : reader.header_lines("reference")) votes.add_text(line);
-  for (const std::string& line : reader.header_lines("contig"))
-    votes.add_text(header_field(header_fields(line), "assembly"));
-  for (const auto& [contig, length] : reader.contig_lengths()) votes.add_contig(contig, length);
-  return votes.winner();
 }
 
 class VcfSource final : public VariantSource {

@@ -160,4 +160,8 @@ class VariantSource {
 /// lacks a tag that the options name.
 std::unique_ptr<VariantSource> open_variants(const std::string& path, const ReportOptions& options);
 
+/// What a header says of its assembly: the name of the FASTA, fields of contigs, and their lengths. Null if
+/// it says nothing, or several.
+const Assembly* assembly_of(const VcfReader& reader);
+
 }  // namespace carbon
