@@ -5,14 +5,15 @@
 #
 #   -o DIR         where everything is built, with the toolchain (default: build-portable); the toolchain there is used again
 #   --cuda HOME    the folder of a CUDA toolkit, of which nvcc and cudart become a part of the program; no: without GPUs; auto (the
-#                  default): with it if it is found as make finds it. CUDA_ARCH in the environment: the kinds of GPU
+#                  default): CUDA 12.4 of Debian 13, which portable/toolchain.sh fetches: its driver, 550, is the oldest that users of GPUs
+#                  still have. CUDA_ARCH in the environment: the kinds of GPU (default: 75 80 90, and PTX of the last)
 #   --machine M    the same for M. For aarch64 there is no CUDA, and qemu-aarch64 runs what has to run
 #
 # What it needs: ./install-deps.sh --packaging, and a network for what the toolchain lacks (portable/toolchain.sh).
 set -euo pipefail
 
 fail() { echo "build-portable.sh: $*" >&2; exit 1; }
-usage() { sed -n '2,13s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,14s/^# \{0,1\}//p' "$0"; }
 
 top=$(cd "$(dirname "$0")/.." && pwd)
 out=build-portable tarball='' cuda=auto machine=x86_64
@@ -36,7 +37,9 @@ if [[ $machine != x86_64 ]]; then
   [[ $cuda == auto || $cuda == no ]] || fail "CUDA is a part of the archive for x86_64 alone"
   cuda=no
 fi
-"$top/packaging/portable/toolchain.sh" "$tools" "$machine"
+fetch=''
+[[ $cuda != auto ]] || fetch=cuda
+"$top/packaging/portable/toolchain.sh" "$tools" "$machine" $fetch
 
 [[ $tarball ]] || { tarball=$out/carbon.tar.gz; make -s -C "$top" dist DIST="$tarball"; }
 source=$out/source
@@ -45,18 +48,16 @@ mkdir "$source"
 tar -xzf "$tarball" -C "$source" --strip-components=1
 version=$(< "$source/VERSION")
 
-# What make finds for auto. The backend is linked in: its exceptions could not leave a library with a C++ library of its own.
-# shellcheck disable=SC2016 # the variable is make's
-cuda=$(make -s -C "$source" WITH_CUDA="$cuda" --eval='found:;@echo $(WITH_CUDA)' found)
+[[ ! $fetch ]] || cuda=$tools/cuda
 [[ $cuda == no || -x $cuda/bin/nvcc ]] || fail "--cuda $cuda: no bin/nvcc there"
-[[ $cuda != no ]] || echo "build-portable.sh: without GPUs, as no CUDA toolkit was asked for or found"
 
 # The words that start a program of the machine, where this is another.
 emulated() { [[ ! $emulator ]] || echo "$emulator $tools/glibc/$(basename "$tools"/glibc/ld-linux-*) --library-path $tools/glibc"; }
-# portable_make GOAL...: the libraries that htslib needs follow it.
+# portable_make GOAL...: the libraries that htslib needs follow it. The backend of GPUs is linked in: its exceptions could not leave a
+# library with a C++ library of its own.
 portable_make() {
   make -s -C "$source" -j"$(nproc)" "$@" CXX="$tools/bin/c++" AR="$tools/bin/ar" WITH_SERVER=yes \
-    WITH_CUDA="$cuda" LINK_CUDA=yes CUDA_RPATH= ${CUDA_ARCH:+CUDA_ARCH="$CUDA_ARCH"} EMULATOR="$(emulated)" \
+    WITH_CUDA="$cuda" LINK_CUDA=yes CUDA_RPATH= CUDA_ARCH="${CUDA_ARCH:-75 80 90}" EMULATOR="$(emulated)" \
     CPPFLAGS="-isystem $tools/include -DCARBON_PORTABLE=1" LDFLAGS="-L$tools/lib -s -Wl,--gc-sections" \
     LIBS="-llzma -lbz2 -ldeflate -lz -lpthread" prefix=
 }

@@ -14,7 +14,7 @@
 # Without a PART it makes all of them, in this order, each of what the earlier ones have left in DIR (default: release). What cannot be made
 # here is left out, and said at the end. --work has the folder of the builds (default: build-release), where what was built is used again.
 # A source archive of another commit takes the place of everything that is in DIR.
-# --cuda is build-portable.sh's, and CUDA_ARCH in the environment has the kinds of GPU (default: 75 80 90a 90, and PTX of the last).
+# --cuda and, in the environment, CUDA_ARCH are build-portable.sh's.
 # CARBON_URL is the folder where the source archive will lie, for the recipe. What it needs: ./install-deps.sh --packaging.
 set -euo pipefail
 
@@ -43,7 +43,6 @@ mkdir -p "$out/.release" "$work"
 out=$(cd "$out" && pwd) work=$(cd "$work" && pwd)
 version=$(< "$top/VERSION")
 source=$out/carbon-$version.tar.gz
-export CUDA_ARCH=${CUDA_ARCH:-75 80 90a 90}
 [[ -f $source || ${parts[0]} == source ]] || fail "$source is not there yet: begin with the part source"
 
 # leave_out REASON: ends a part. A part that fails ends the script, and leaves no note.
@@ -90,7 +89,7 @@ make_portable() {
   portable x86_64 "$cuda"
   # What the archive has is in its table of libraries.
   tar -xOf "$out/carbon-$version-linux-x86_64.tar.gz" "carbon-$version-linux-x86_64/share/libraries" | grep -q '^cudart' ||
-    leave_out "the archive and the wheel are there, but without GPUs: no nvcc was found, or --cuda no was given"
+    leave_out "the archive and the wheel are there, but without GPUs: --cuda no was given"
 }
 make_aarch64() { need tclsh autoconf apt-get qemu-aarch64 || return 0; portable aarch64 no; }
 make_deb() {

@@ -20,12 +20,14 @@ namespace {
 #define CARBON_TEXT_OF_(x) #x
 #define CARBON_TEXT_OF(x) CARBON_TEXT_OF_(x)
 constexpr const char* kMajor = CARBON_TEXT_OF(CUBLAS_VER_MAJOR);
+constexpr const char* kOfPypi = CUBLAS_VER_MAJOR < 13 ? "nvidia-cublas-cu12" : "nvidia-cublas";
 constexpr const char* kFile = "libcublasLt.so." CARBON_TEXT_OF(CUBLAS_VER_MAJOR);
 
 [[noreturn]] void fail(const std::string& problem) {
   throw Error("cuda",
               problem + "; install cuBLASLt " + kMajor + " (NVIDIA's package libcublas of CUDA " + kMajor +
-                  ", or nvidia-cublas of PyPI) and name its folder in LD_LIBRARY_PATH, or set "
+                  ", or " + kOfPypi +
+                  " of PyPI) and name its folder in LD_LIBRARY_PATH, or set "
                   "CARBON_CUDA_LIBRARY=0: carbon's own kernels are slower, with other last digits",
               {"or use {--device} cpu"});
 }

@@ -33,12 +33,28 @@ bool has_code_for(int capability) {
   return false;
 }
 
+/// "550 (CUDA 12.4)", the oldest driver for the CUDA of this build, by the table in NVIDIA's release notes.
+std::string oldest_driver() {
+  constexpr std::pair<int, int> kDrivers[] = {{13010, 590}, {13000, 580}, {12090, 575}, {12080, 570},
+                                              {12060, 560}, {12050, 555}, {12040, 550}, {12030, 545},
+                                              {12020, 535}, {12010, 530}, {12000, 525}};
+  const auto* const found =
+      std::ranges::find_if(kDrivers, [](const auto& each) { return each.first <= CUDART_VERSION; });
+  return std::to_string(found->second) + " (CUDA " + spelled_cuda(CUDART_VERSION) + ")";
+}
+
 int count_devices() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status == cudaErrorInsufficientDriver)
-    throw Error("cuda", "no NVIDIA driver, or one too old for this carbon; install or update it",
+  if (status == cudaErrorInsufficientDriver) {
+    int driver = 0;
+    const bool known = cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0;
+    throw Error("cuda",
+                (known ? "the NVIDIA driver is one for CUDA " + spelled_cuda(driver) + ", which is too old"
+                       : std::string("there is no NVIDIA driver")) +
+                    "; install version " + oldest_driver() + " or newer",
                 {"or use {--device} cpu"});
+  }
   if (status == cudaErrorNoDevice || (status == cudaSuccess && count == 0))
     throw Error("cuda", "the NVIDIA driver finds no GPU (is CUDA_VISIBLE_DEVICES set?)",
                 {"or use {--device} cpu"});
@@ -142,6 +158,10 @@ void Device::copy_rows(void* to, size_t to_step, const void* from, size_t from_s
 
 void Device::clear(void* memory, size_t bytes) const {
   if (bytes != 0) check(cudaMemsetAsync(memory, 0, bytes, stream_->handle()), "clearing memory of the GPU");
+}
+
+std::string spelled_cuda(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
 std::string compiled_kinds() {

@@ -91,6 +91,8 @@ class Device {
   std::unique_ptr<Staging> staging_;
 };
 
+/// "12.4", of CUDA's number for it, 12040.
+std::string spelled_cuda(int version);
 /// The kinds of device for which the kernels are compiled, such as "sm_80 sm_90".
 std::string compiled_kinds();
 /// One line per device. Throws Error if there is no driver or no device.

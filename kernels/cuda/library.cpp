@@ -16,8 +16,7 @@ std::string description() {
   int version = 0;
   check(cudaRuntimeGetVersion(&version), "asking for the version of the CUDA runtime");
   const std::string switches = describe_switches();
-  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10) + ", " +
-         compiled_kinds() + (switches.empty() ? "" : ", " + switches);
+  return spelled_cuda(version) + ", " + compiled_kinds() + (switches.empty() ? "" : ", " + switches);
 }
 
 class CudaLibrary final : public Library {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# toolchain.sh [DIR [MACHINE]]: makes a compiler for glibc 2.28 and the libraries of carbon for it, in DIR (default:
-# build-portable/toolchain). MACHINE is x86_64, the default, or aarch64.
+# toolchain.sh [DIR [MACHINE [cuda]]]: makes a compiler for glibc 2.28 and the libraries of carbon for it, in DIR (default:
+# build-portable/toolchain). MACHINE is x86_64, the default, or aarch64. With the word cuda it also unpacks CUDA 12.4, from the packages of
+# Debian 13 (non-free): the newest CUDA that the drivers of 2024 can run. Its nvcc wants g++ 13 or older.
 #
 # The compiler is clang in the package ziglang of PyPI, which has the symbols of every glibc. The libraries are built from Debian's
 # source packages, static and with hidden symbols (the table `sources` beside this file). Afterwards:
@@ -8,6 +9,7 @@
 #   DIR/bin/{cc,c++,ar,ranlib,objcopy}   the compiler
 #   DIR/{include,lib}                    headers and libraries
 #   DIR/glibc                            glibc of Debian 12 with its loader, as it is
+#   DIR/cuda                             bin/nvcc, headers and libcudart_static.a of CUDA 12.4
 #   DIR/share/libraries                  the libraries with versions and licences; DIR/share/licenses has the texts
 #
 # A library that is there in the version and by the recipe of this script is not built again. Needs x86-64, ./install-deps.sh
@@ -15,7 +17,7 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
-[[ ${1-} != -h && ${1-} != --help ]] || { sed -n '2,16s/^# \{0,1\}//p' "$0"; exit 0; }
+[[ ${1-} != -h && ${1-} != --help ]] || { sed -n '2,18s/^# \{0,1\}//p' "$0"; exit 0; }
 mkdir -p "${1:-build-portable/toolchain}"
 dir=$(cd "${1:-build-portable/toolchain}" && pwd)
 jobs=$(nproc)
@@ -76,9 +78,10 @@ END
   chmod +x "$dir/bin/$1"
 }
 
-# apt COMMAND...: apt-get with the packages of Debian 12, whichever release this machine has.
+# apt RELEASE COMMAND...: apt-get with the packages of that release of Debian, whichever this machine has.
 apt() {
-  local release=bookworm at=$dir/build/apt
+  local release=$1 at=$dir/build/apt-$1
+  shift
   local options=(-qq -o "Dir::Etc::SourceList=$at/sources.list" -o Dir::Etc::SourceParts=/dev/null -o "Dir::State::Lists=$at/lists"
     -o "Dir::Cache=$at/cache" -o APT::Sandbox::User=root -o Acquire::Languages=none
     -o "APT::Architecture=$debian" -o "APT::Architectures=$debian")
@@ -90,7 +93,7 @@ apt() {
     mirror=${mirror%/}
     mkdir -p "$at"/{lists,cache/archives}/partial
     for type in deb deb-src; do
-      printf "$type %s %s %s main\n" "$keys" "$mirror" "$release" "$keys" "$mirror-security" "$release-security"
+      printf "$type %s %s %s main non-free\n" "$keys" "$mirror" "$release" "$keys" "$mirror-security" "$release-security"
     done > "$at/sources.list"
     apt-get "${options[@]}" update
     : > "$at/updated"
@@ -101,7 +104,7 @@ apt() {
 # The C library that the archive has for systems with none that suffices, as Debian built it.
 c_library() {
   local package unpacked=$dir/build/libc6
-  [[ $(source_file "libc6_*_$debian.deb") ]] || (cd "$dir/sources" && apt download "libc6:$debian")
+  [[ $(source_file "libc6_*_$debian.deb") ]] || (cd "$dir/sources" && apt bookworm download "libc6:$debian")
   package=$(source_file "libc6_*_$debian.deb")
   rm -rf "$unpacked" "$dir/glibc"
   dpkg-deb -x "$package" "$unpacked"
@@ -113,6 +116,42 @@ c_library() {
     >> "$dir/share/libraries.new"
 }
 
+# unpack_cuda PACKAGE PATTERN...: what a package of Debian 13 has under these patterns of tar.
+unpack_cuda() {
+  local package=$1 file
+  shift
+  file=$(source_file "${package}_*.deb")
+  if [[ ! $file ]]; then
+    (cd "$dir/sources" && apt trixie download "$package")
+    file=$(source_file "${package}_*.deb")
+  fi
+  [[ $file ]] || fail "$package cannot be had from Debian 13; put ${package}_VERSION.deb into $dir/sources"
+  echo "== $(basename "$file")"
+  dpkg-deb --fsys-tarfile "$file" | tar -x -C "$dir/build/cuda" --wildcards "$@"
+}
+# NVIDIA's layout of a toolkit, which nvcc finds beside itself; Debian has the parts in the folders of the system.
+cuda_toolkit() {
+  local home=$dir/cuda unpacked=$dir/build/cuda
+  [[ ! -e $home/bin/nvcc ]] || return 0
+  rm -rf "$home" "$unpacked"
+  mkdir -p "$home"/{bin,lib64,nvvm/bin} "$unpacked"
+  unpack_cuda nvidia-cuda-toolkit './usr/bin/*' './usr/lib/nvidia-cuda-toolkit/bin/*' './usr/lib/nvidia-cuda-toolkit/libdevice/*'
+  unpack_cuda nvidia-cuda-dev './usr/include/*' '*/libcudart_static.a' '*/copyright' # and not its gigabyte of libraries
+  unpack_cuda libcu++-dev './usr/include/*'
+  local debians=$unpacked/usr/lib/nvidia-cuda-toolkit
+  mv "$unpacked"/usr/bin/{cudafe++,fatbinary,nvlink,ptxas,bin2c,cuobjdump,nvdisasm} "$debians/bin/crt" "$home/bin/"
+  mv "$debians/bin/cicc" "$home/nvvm/bin/"
+  mv "$debians/libdevice" "$home/nvvm/"
+  mv "$unpacked/usr/include" "$home/"
+  mv "$unpacked/usr/lib/x86_64-linux-gnu/libcudart_static.a" "$home/lib64/"
+  mv "$unpacked/usr/share/doc/nvidia-cuda-dev/copyright" "$home/EULA.txt"
+  # shellcheck disable=SC2016 # the names are nvcc's
+  printf '%s\n' 'TOP = $(_HERE_)/..' 'NVVMIR_LIBRARY_DIR = $(TOP)/nvvm/libdevice' 'PATH += $(TOP)/nvvm/bin:$(_HERE_):' \
+    'INCLUDES += "-I$(TOP)/include" $(_SPACE_)' 'LIBRARIES =+ $(_SPACE_) "-L$(TOP)/lib64"' > "$home/bin/nvcc.profile"
+  mv "$debians/bin/nvcc" "$home/bin/" # the last, because its presence says that the toolkit is complete
+  rm -rf "$unpacked"
+}
+
 # What DIR/sources has under a pattern, or nothing.
 source_file() { find "$dir/sources" -name "$1" ! -name '*.asc' | sort | head -n 1; }
 # The archive of a source package, which is fetched if it is not there.
@@ -120,7 +159,7 @@ archive_of() {
   local found
   found=$(source_file "$1_*.orig.tar.*")
   if [[ ! $found ]]; then
-    (cd "$dir/sources" && apt source --download-only --tar-only "$1") >&2
+    (cd "$dir/sources" && apt bookworm source --download-only --tar-only "$1") >&2
     found=$(source_file "$1_*.orig.tar.*")
   fi
   [[ $found ]] || fail "the source of $1 cannot be had from Debian 12; put $1_VERSION.orig.tar.* into $dir/sources"
@@ -250,6 +289,7 @@ while read -r source licence text; do
   build "$source" "${licence//-AND-/ AND }" "$text"
 done < <(grep -v '^#' "$here/sources")
 c_library
+[[ ${3-} != cuda ]] || cuda_toolkit
 # Headers are the same for every machine.
 for header in CLI nlohmann boost eigen3; do
   [[ -d /usr/include/$header ]] || fail "/usr/include/$header is missing; ./install-deps.sh installs it"

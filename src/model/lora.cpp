@@ -142,22 +142,34 @@ class PatternReader {
 /// read differently, for one that is wrong, and for one of more than 300 characters.
 ModulePattern module_pattern(const std::string& where, const std::string& key) {
   if (is_name(key)) return [key](const std::string& module) { return has_name(module, key); };
-  const auto refuse = [&](const std::string& what) {
+  const auto refuse = [where, key](const std::string& what) {
     fail(where + ": alpha_pattern has the key '" + printable(key) + "', a regular expression " + what +
          "; write the names of the modules");
   };
   if (key.size() > kLongestPattern) refuse("of more than " + std::to_string(kLongestPattern) + " characters");
   if (!PatternReader(key).reads_all()) refuse("with parts that are not supported here");
+    // Whatever the expression is, the time for a name is bounded: GNU's library is told to search in a time
+    // that grows with its length only, and LLVM's gives up by itself after steps as the square of its length.
+#ifdef __GLIBCXX__
+  constexpr auto kGrammar = std::regex_constants::ECMAScript | std::regex_constants::__polynomial;
+#else
+  constexpr auto kGrammar = std::regex_constants::ECMAScript;
+#endif
   std::regex expression;
   expression.imbue(std::locale::classic());
   try {
-    // Whatever the expression is, the time for a name grows with its length only (__polynomial).
-    expression.assign("(?:.*\\.)?(?:" + key + ")",
-                      std::regex_constants::ECMAScript | std::regex_constants::__polynomial);
+    expression.assign("(?:.*\\.)?(?:" + key + ")", kGrammar);
   } catch (const std::regex_error&) {
     refuse("that is wrong or too long");
   }
-  return [expression](const std::string& module) { return std::regex_match(module, expression); };
+  return [expression, refuse](const std::string& module) {
+    try {
+      return std::regex_match(module, expression);
+    } catch (const std::regex_error&) {
+      refuse("that takes too long to compare with " + printable(module));
+      return false;
+    }
+  };
 }
 
 /// Scales of adapter_config.json.

@@ -249,7 +249,10 @@ def emulated_draws_are_not_finite():
 
 @case
 def devices_that_will_not_do():
-    expect_failure(score("cuda", run=emulated, env={"CARBON_EMULATED_DRIVER": "0"}), "no NVIDIA driver", "--device cpu")
+    expect_failure(score("cuda", run=emulated, env={"CARBON_EMULATED_DRIVER": "0"}),
+                   "there is no NVIDIA driver; install version 580 (CUDA 13.0) or newer", "--device cpu")
+    expect_failure(score("cuda", run=emulated, env={"CARBON_EMULATED_DRIVER": "12040"}),
+                   "the NVIDIA driver is one for CUDA 12.4, which is too old; install version 580 (CUDA 13.0) or newer", "--device cpu")
     expect_failure(score("cuda", run=emulated, env={"CARBON_EMULATED_GPUS": "0"}), "finds no GPU", "--device cpu")
     expect_failure(score("cuda", run=emulated, env={"CARBON_EMULATED_SM": "70"}), "sm_70", "--with-cuda-arch")
     expect(score("cuda", run=emulated, env={"CARBON_EMULATED_SM": "120"}).rc == 0, "PTX serves later kinds")

@@ -259,8 +259,8 @@ def missing(program, folder, *words, env=None):
 def a_driver_of_the_host():
     program, _ = with_cuda()
     if not os.path.exists("/dev/nvidiactl"):
-        missing(program, fresh(), "no NVIDIA driver, or one too old for this carbon")
-    for init, version, words in ((0, 11040, "no NVIDIA driver, or one too old for this carbon"), (100, 99000, "the NVIDIA driver finds no GPU"),
+        missing(program, fresh(), "there is no NVIDIA driver; install version")
+    for init, version, words in ((0, 11040, "the NVIDIA driver is one for CUDA 11.4, which is too old; install version"), (100, 99000, "the NVIDIA driver finds no GPU"),
                                  (999, 99000, "the NVIDIA driver does not work: unknown error (cudaErrorUnknown); see nvidia-smi"),
                                  (803, 99000, "(cudaErrorSystemDriverMismatch)"), (0, 99000, "(cudaErrorSymbolNotFound)")):
         missing(program, library("libcuda.so.1", DRIVER, "-DINIT=%d" % init, "-DVERSION=%d" % version), words)

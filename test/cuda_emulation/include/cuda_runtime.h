@@ -1,7 +1,7 @@
 // The part of the CUDA runtime that the backend uses, on host memory: see test/cuda_emulation/emulation.hpp.
 //
 // Devices are made up from the environment, so that tests can ask for what this machine lacks:
-//   CARBON_EMULATED_DRIVER   0: there is none
+//   CARBON_EMULATED_DRIVER   the CUDA that it is for, such as 11040; 0: there is none
 //   CARBON_EMULATED_GPUS     how many (default 1)
 //   CARBON_EMULATED_GRAPHS   0: no graph can be made; 2: none of kernels that overlap
 //   CARBON_EMULATED_KERNELS  0: neither kernels nor copies are run, to see what the host alone takes
