@@ -11,7 +11,7 @@
 namespace carbon {
 namespace {
 
-constexpr double kWidth = 760, kRow = 46;
+constexpr double kRow = 46;
 constexpr double kBoxOpacity = 0.55;  // of the middle half
 constexpr size_t kLabel = 34;         // bytes of a group's name beside its row
 
