@@ -26,7 +26,7 @@ shift
 systems=("$@")
 if ((${#systems[@]} == 0)); then
   systems=(debian-11 debian-12 debian-13)
-  for minor in {9..19}; do if command -v "python3.$minor" > /dev/null; then systems+=("python3.$minor"); fi; done
+  for minor in {9..19}; do if "python3.$minor" -c "" 2> /dev/null; then systems+=("python3.$minor"); fi; done
 fi
 work=$(mktemp -d /var/tmp/check-release.XXXXXX)
 trap 'rm -rf "$work"' EXIT
