@@ -122,7 +122,7 @@ TEST_CASE("carbon.h: settings and options that cannot be used") {
                                       "{\"model\":" + dir + ",\"threads\":0}",
                                       "{\"model\":" + dir + ",\"threads\":1e999}",
                                       "{\"model\":" + dir + ",\"threads\":NaN}",
-                                      "{\"model\":" + dir + ",\"dtype\":\"f16\"}",
+                                      "{\"model\":" + dir + ",\"dtype\":\"f64\"}",
                                       "{\"model\":" + dir + ",\"rope_scaling\":\"yarn\"}",
                                       "{\"model\":" + dir + ",\"prefix\":\"x\",\"species\":\"fungi\"}",
                                       "{\"model\":" + dir + ",\"tag_grammar\":\"card\"}",
@@ -141,6 +141,9 @@ TEST_CASE("carbon.h: settings and options that cannot be used") {
     CHECK(told(opened(settings.c_str())) == CARBON_E_SETTING);
   }
   CHECK(told(opened("{\"model\":\"/no/such/model\"}")) == CARBON_E_MODEL);
+  // A type that only GPUs have, on a CPU.
+  CHECK(told(opened(("{\"model\":" + dir + ",\"dtype\":\"f16\",\"device\":\"cpu\"}").c_str())) ==
+        CARBON_E_MODEL);
   CHECK(told(opened(("{\"model\":" + dir + ",\"lora\":\"/no/such\"}").c_str())) == CARBON_E_MODEL);
 
   const ApiModel model(files.dir());
