@@ -4,7 +4,7 @@ import math
 import os
 from urllib.parse import unquote
 
-from harness import Skip, fresh, model, ok, to_fasta, write
+from harness import fresh, model, ok, open_bigwig, to_fasta, write
 
 # A small model that annotates.
 ANNOTATOR = dict(preset="generanno", vocab=4128, dna_start=-1, hidden=64, heads=4, kv_heads=2, head_dim=16, max_positions=128, dtype="f32")
@@ -16,11 +16,7 @@ def sigmoid(logit):
 
 def write_track(path, contigs, values, style="fixed"):
     """`values`: {contig: [float or None]}; None: the base has no value. Runs become blocks of a kind."""
-    try:
-        import pyBigWig
-    except ImportError:
-        raise Skip("no pyBigWig")
-    track = pyBigWig.open(path, "w")
+    track = open_bigwig(path, "w")
     track.addHeader(contigs)
     for name, _ in contigs:
         row = values[name]

@@ -15,7 +15,7 @@ import numpy as np  # noqa: E402
 from annotate_support import annotate, fasta, features, genes, sigmoid, tracks, write_track  # noqa: E402
 from coding_runs import DEFAULTS, coding_runs  # noqa: E402
 from harness import (Skip, bgzip, carbon, case, decompress, expect, expect_equal, expect_failure, fresh, is_bgzf, main, ok,  # noqa: E402
-                     parse_fasta, peak_memory, read, reverse_complement, to_fasta, tool, write)
+                     open_bigwig, parse_fasta, peak_memory, read, reverse_complement, to_fasta, tool, write)
 
 HIGH, LOW = 0.984375, 0.015625  # in binary without rounding
 CODONS = [a + b + c for a in "ACGT" for b in "ACGT" for c in "ACGT" if a + b + c not in ("TAA", "TAG", "TGA")]
@@ -325,11 +325,10 @@ def a_track_of_carbon_itself():
     folder = os.path.dirname(prefix)
     for letter, strand in (("A", "plus"), ("C", "minus")):
         shutil.copy("%s.%s.bw" % (prefix, letter), os.path.join(folder, "in.%s.bw" % strand))
-    import pyBigWig
-    lengths = [(name, n) for name, n in pyBigWig.open(os.path.join(folder, "in.plus.bw")).chroms().items()]
+    lengths = [(name, n) for name, n in open_bigwig(os.path.join(folder, "in.plus.bw")).chroms().items()]
     copies = {}
     for strand in ("plus", "minus"):
-        track = pyBigWig.open(os.path.join(folder, "in.%s.bw" % strand))
+        track = open_bigwig(os.path.join(folder, "in.%s.bw" % strand))
         copies[strand] = {name: [None if v != v else v for v in track.values(name, 0, n)] for name, n in lengths}
         write_track(os.path.join(folder, "copy.%s.bw" % strand), lengths, copies[strand], "variable")
     texts = [ok("annotate", "--no-version", "--genes", "runs", "--min-cds-length", 1, "--from-tracks", os.path.join(folder, name), data("mini.fa")).text
@@ -585,12 +584,8 @@ def memory_of_a_long_contig():
     line = "".join(rng.choice("ACGT") for _ in range(999)) + "N"
     path = write(fresh(), "long.fa", ">c\n" + (line + "\n") * (n // len(line)))
     prefix = os.path.join(fresh(), "in")
-    try:
-        import pyBigWig
-    except ImportError:
-        raise Skip("no pyBigWig")
     for strand in ("plus", "minus"):
-        track = pyBigWig.open("%s.%s.bw" % (prefix, strand), "w")
+        track = open_bigwig("%s.%s.bw" % (prefix, strand), "w")
         track.addHeader([("c", n)])
         track.addEntries(["c", "c"], [0, n - 1000], ends=[1000, n], values=[0.25, 0.75])
         track.close()

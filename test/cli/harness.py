@@ -333,6 +333,15 @@ def is_bgzf(content):
     return content[:4] == b"\x1f\x8b\x08\x04" and content[12:14] == b"BC" and content.endswith(end)
 
 
+def open_bigwig(path, mode="r"):
+    """A file of pyBigWig, without which the case is skipped."""
+    try:
+        import pyBigWig
+    except ImportError:
+        raise Skip("no pyBigWig")
+    return pyBigWig.open(path, mode)
+
+
 def records(text):
     return [line for line in text.splitlines() if not line.startswith("#")]
 

@@ -13,8 +13,8 @@ import subprocess
 import time
 import zlib
 
-from harness import (CARBON, ENV, Result, Skip, bgzip, carbon, case, expect, expect_close, expect_equal, expect_failure, fresh, main,
-                     model, ok, read, records, refused, to_fasta, tree, write)
+from harness import (CARBON, ENV, Result, bgzip, carbon, case, expect, expect_close, expect_equal, expect_failure, fresh, main, model, ok,
+                     open_bigwig, read, records, refused, to_fasta, tree, write)
 
 SMALL = dict(dtype="f32", hidden=48, heads=3, kv_heads=1, head_dim=16, layers=2, intermediate=96)
 SHORT = dict(SMALL, max_positions=11)
@@ -59,17 +59,9 @@ def tracks(fasta, *args):
     return paths(prefix)
 
 
-def opened(path):
-    try:
-        import pyBigWig
-    except ImportError:
-        raise Skip("no pyBigWig")
-    return pyBigWig.open(path)
-
-
 def values_of(path):
     """{(contig, position): value}, and the contigs with their lengths."""
-    bigwig = opened(path)
+    bigwig = open_bigwig(path)
     found = {}
     for contig in bigwig.chroms():
         for begin, end, value in bigwig.intervals(contig) or ():
@@ -136,7 +128,7 @@ def tracks_of_regions():
 def tracks_without_a_value():
     for path in tracks(fasta_of(small_genome()), "-r", "unknown,long:201-260").values():
         got, contigs = values_of(path)
-        expect_equal((got, len(contigs), opened(path).header()["nBasesCovered"]), ({}, 5, 0), "an empty track")
+        expect_equal((got, len(contigs), open_bigwig(path).header()["nBasesCovered"]), ({}, 5, 0), "an empty track")
 
 
 @case
@@ -199,7 +191,7 @@ def zoom_levels_summarize_the_values():
                 expect_equal(record[4:6], (min(numbers), max(numbers)), what)
                 expect_close(record[6], sum(numbers), 1e-6 * len(group), what)
                 expect_close(record[7], sum(value * value for value in numbers), 1e-6 * len(group), what)
-        bigwig = opened(path)
+        bigwig = open_bigwig(path)
         for contig in ("tiny", "c1", "c2"):
             mine = [value for (name, _), value in values.items() if name == contig]
             expect_close(bigwig.stats(contig)[0], sum(mine) / len(mine), 1e-5, "mean of " + contig)

@@ -9,25 +9,17 @@ import signal
 import subprocess
 import time
 
-from harness import (CARBON, ENV, Skip, carbon, case, expect, expect_close, expect_equal, expect_failure, fresh, genome, main, model,
-                     ok, read, records, tool, write)
+from harness import (CARBON, ENV, carbon, case, expect, expect_close, expect_equal, expect_failure, fresh, genome, main, model, ok,
+                     open_bigwig, read, records, tool, write)
 from vep_support import HEAD, MINI, OTHER, WINDOW, reference, vcf
 
 BASES = {name: sequence.upper() for name, sequence in genome().items()}
 ARGS = ("vep", "-m", model(), "-f", reference(), "-q", "--no-version")
 
 
-def opened(path):
-    try:
-        import pyBigWig
-    except ImportError:
-        raise Skip("no pyBigWig")
-    return pyBigWig.open(path)
-
-
 def values_of(path):
     """{(contig, POS): value}, and the contigs with their lengths. Each value is that of one base."""
-    bigwig = opened(path)
+    bigwig = open_bigwig(path)
     found = {}
     for contig in bigwig.chroms():
         for begin, end, value in bigwig.intervals(contig) or ():
