@@ -9,10 +9,12 @@ void run(std::string_view input, const Folder& folder) {
   const GeneFile file = read_genes(folder.put("genes.gff3", input), areas);
   require(file.genes.size() == areas.size(), "an area without its genes");
   for (const std::vector<Gene>& genes : file.genes) {
-    const TrackView view{0, 120};
-    gene_height(genes, 1, view, 800);
     Svg svg;
-    draw_genes(svg, genes, 1, view, 800, 0);
+    draw_genes(svg, genes, 1, TrackView{0, 120}, 800, 0);
+    const Axis x = round_axis("", 1, 120), y = round_axis("", 0, 1);
+    const Plot frame("", 800, 200, x, y);
+    Plot plot("", 800, 200 + genes_height(frame, genes), x, y);
+    draw_genes_above(plot, genes);
   }
 }
 
