@@ -6,8 +6,8 @@ process CARBON_GENERATE {
     conda "${moduleDir}/environment.yml"
     // No image is published yet: registry.example.org is a placeholder for the registry that has your image.
     container "${ workflow.containerEngine in ['singularity', 'apptainer'] && !task.ext.singularity_pull_docker_container ?
-        'https://registry.example.org/singularity/carbon:0.2.0' :
-        'registry.example.org/carbon:0.2.0' }"
+        'https://registry.example.org/singularity/carbon:0.3.0' :
+        'registry.example.org/carbon:0.3.0' }"
 
     input:
     tuple val(meta), path(prompts)
