@@ -19,6 +19,7 @@
 #include "src/base/words.hpp"
 #include "src/files/output.hpp"
 #include "src/report/sections/comparison.hpp"
+#include "src/report/sections/runs.hpp"
 #include "src/report/sections/sections.hpp"
 #include "src/report/session.hpp"
 #include "src/report/sources/assembly.hpp"
@@ -283,22 +284,21 @@ void check_needed(const ReportOptions& options, const std::vector<Kind>& kinds) 
       throw Error("run_report", std::string(rule.what) + ", but no file has " + rule.files, {rule.advice});
 }
 
-// A section for each file, and before them one that compares those with variants.
+// A section for each file, and before several of them one that sets them side by side.
 void add_sections(const std::vector<Kind>& kinds, const ReportOptions& options, Report& report) {
-  const auto has_alleles = [](const Kind& kind) { return (kind.has & kAlleles) != 0; };
-  const bool compared = std::count_if(kinds.begin(), kinds.end(), has_alleles) > 1;
   VariantComparison comparison;
   std::set<std::string> names;
   for (size_t i = 0; i < options.files.size(); ++i) {
     const std::string& file = options.files[i];
     const std::string name = section_name(file, names);
-    report.sections.push_back(compared && has_alleles(kinds[i])
-                                  ? variant_section(name, file, options, &comparison)
-                                  : kinds[i].make(name, file, options));
+    const bool compared = options.files.size() > 1 && (kinds[i].has & kAlleles) != 0;
+    report.sections.push_back(compared ? variant_section(name, file, options, &comparison)
+                                       : kinds[i].make(name, file, options));
   }
-  if (compared)
-    report.sections.insert(report.sections.begin(),
-                           comparison.section(section_name("comparison", names), options.label));
+  if (options.files.size() < 2) return;
+  Section all = runs_section(section_name("comparison", names), report.sections);
+  comparison.finish(options.label, all);
+  report.sections.insert(report.sections.begin(), std::move(all));
 }
 
 }  // namespace

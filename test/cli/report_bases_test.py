@@ -250,7 +250,8 @@ def names_are_text_wherever_they_stand():
     for file in os.listdir(svg):
         root = ElementTree.parse(os.path.join(svg, file)).getroot()
         expect(not root.findall(".//{http://www.w3.org/2000/svg}script"), "a script in " + file)
-        expect(HOSTILE in "".join(root.itertext()), "the name is not in " + file)
+        if not file.startswith("comparison"):  # which has names of files
+            expect(HOSTILE in "".join(root.itertext()), "the name is not in " + file)
     if shutil.which("tidy"):
         path = write(folder, "page.html", page)
         result = command(["tidy", "-q", "-e", path])

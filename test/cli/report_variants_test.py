@@ -513,7 +513,7 @@ def the_head_names_the_model():
         tiny = write(fresh(), "tiny.vcf", HEAD.replace("some/model", name) + record)
         expect_equal(head(tiny), "\n<p>CARBON: %s %s</p>\n" % (sentence.replace("some/model", name), warning), "the head")
     both = head(write(fresh(), "in.vcf", HEAD + record), tiny)
-    expect(both.startswith("\n<p>Scores of alleles in in.vcf. CARBON: Model some/model, ") and both.count(warning) == 1, "a sentence for each file", both)
+    expect(both.startswith("\n<p>in.vcf: scores of alleles. CARBON: Model some/model, ") and both.count(warning) == 1, "a sentence for each file", both)
     without = write(fresh(), "in.vcf", "".join(line for line in HEAD.splitlines(True) if "Model" not in line) + record)
     expect("<p>" not in head(without), "nothing is said without a line of a model")
 

@@ -3,6 +3,7 @@
 // All texts are plain: whoever writes them into another format escapes them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -94,9 +95,18 @@ struct Statistic {
   double value = 0;
 };
 
+/// A number for each item of a file, to be drawn beside those of other files.
+struct Sample {
+  std::string name, unit;     // of the numbers
+  std::string item;           // what has one: "alternative allele"
+  std::vector<float> values;  // none is NaN
+  uint64_t missing = 0;       // items without a number
+};
+
 struct Section {
   std::string name;  // letters, digits and _; used once in a report
   std::string title;
+  std::string file, content;  // its name, and what it has, for a table of all files
   std::vector<std::string> paragraphs;
   std::vector<std::variant<Figure, Table>> parts;
   /// How the file was made, from its own header: pairs of what it is and its value.
@@ -104,6 +114,7 @@ struct Section {
   /// What has scored the file, in sentences for the head of the page.
   std::vector<std::string> models = {};
   std::vector<Statistic> statistics = {};
+  std::optional<Sample> sample = {};
 };
 
 struct Report {

@@ -278,8 +278,7 @@ Section annotation_section(const std::string& name, const std::string& path, con
   for (size_t i = 0; i < drawn.size(); ++i)
     out.parts.emplace_back(genes_figure(
         name + "_genes" + (drawn.size() > 1 ? "_" + std::to_string(i + 1) : ""), item, drawn[i]));
-  out.parts.emplace_back(
-      histogram_of({name + "_scores", file_name(path), {"mean probability", ""}, item}, scores));
+  add_histogram(name + "_scores", {"mean probability", "", item, std::move(scores)}, out);
   out.parts.emplace_back(lowest_table(lowest, item, "score", gene_columns(), 8));
   return out;
 }

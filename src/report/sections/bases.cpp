@@ -165,7 +165,9 @@ Section begin_section(const std::string& name, const std::string& path, const st
                       const std::vector<std::string>& header) {
   Section out;
   out.name = name;
-  out.title = file_name(path) + ": " + what;
+  out.file = file_name(path);
+  out.content = what;
+  out.title = out.file + ": " + what;
   out.provenance = variant_provenance(path, header);
   out.models = model_sentences(header);
   return out;

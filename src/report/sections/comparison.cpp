@@ -6,13 +6,13 @@
 #include "src/base/letters.hpp"
 #include "src/report/drawing/chart.hpp"
 #include "src/report/drawing/cloud.hpp"
-#include "src/report/sections/distributions.hpp"
 #include "src/statistics/agreement.hpp"
 
 namespace carbon {
 namespace {
 
-constexpr double kLimit = 1.96;  // standard deviations: 95 % of a normal distribution lie within them
+constexpr size_t kLongestClass = 28;  // letters of its name
+constexpr double kLimit = 1.96;       // standard deviations: 95 % of a normal distribution lie within them
 
 // The differences B - A.
 struct Differences {
@@ -41,33 +41,56 @@ struct Compared {
   const std::string &a, &b;  // the names of the scores
   std::string unit;
   const std::vector<BothScores>& pairs;
-  const std::vector<std::string>& names;  // of the alleles, none of many
+  const std::vector<NamedAllele>& named;  // the alleles, none of many
+  const ClassNames* classes;              // of a label, or null
   Agreement agreement;
   Differences differences;
 
   // Two columns of these alleles as dots, or as a cloud of many.
   Chart chart(ChartColumn x, ChartColumn y) const {
     Chart out;
-    const bool many = pairs.size() > 1000, named = names.size() == pairs.size();
+    const bool all_named = named.size() == pairs.size();
     ChartColumn alleles{.form = ChartColumn::hidden};
     for (size_t i = 0; i < pairs.size() && pairs.size() <= Cloud::kMostDots; ++i) {
-      alleles.texts.push_back(named ? names[i] : "allele " + std::to_string(i + 1));
-      if (named)
-        out.tips.push_back(names[i] + "\n" + a + ": " + value_text(pairs[i].a) + "\n" + b + ": " +
+      alleles.texts.push_back(all_named ? named[i].name : "allele " + std::to_string(i + 1));
+      if (all_named)
+        out.tips.push_back(named[i].name + "\n" + a + ": " + value_text(pairs[i].a) + "\n" + b + ": " +
                            value_text(pairs[i].b));
     }
     out.columns = {std::move(x), std::move(y), std::move(alleles)};
-    out.series = {{.mark = Series::dots,
-                   .name = "alleles",
-                   .colour = theme::kLine,
-                   .value = 1,
-                   .size = many ? 1.5 : 2.2,
-                   .opacity = many ? 0.5 : 0.6,
-                   .in_legend = false}};
+    add_dots(out, classes && all_named);
     out.names = 2;
     out.cloud = true;
     out.row = "allele";
     return out;
+  }
+
+  // Classes lie upon what is in neither.
+  void add_dots(Chart& out, bool coloured) const {
+    const bool many = pairs.size() > 1000;
+    const Series dots{.mark = Series::dots,
+                      .name = "alleles",
+                      .colour = theme::kLine,
+                      .value = 1,
+                      .size = many ? 1.5 : 2.2,
+                      .opacity = many ? 0.5 : 0.6,
+                      .in_legend = false};
+    if (!coloured) {
+      out.series = {dots};
+      return;
+    }
+    const std::string names[] = {classes->positive, classes->negative, "neither"};
+    for (size_t k = 0; k < kClassColours.size(); ++k) {
+      Series& one = out.series.emplace_back(dots);
+      one.rows.emplace();
+      for (size_t i = 0; i < named.size(); ++i)
+        if (class_of(named[i].label) == k) one.rows->push_back(i);
+      one.name = cut_text(names[k], kLongestClass);
+      one.legend = one.name + " (" + count_text(one.rows->size()) + ")";
+      one.colour = kClassColours[k];
+      one.in_legend = true;
+    }
+    std::erase_if(out.series, [](const Series& one) { return one.rows->empty(); });
   }
 };
 
@@ -172,20 +195,20 @@ Table measure_table(const Compared& of, bool high_a, bool high_b) {
 
 }  // namespace
 
-void AgreementFigures::add(double a, double b, const std::string& name) {
+void AgreementFigures::add(double a, double b, const std::string& name, LabelJudge::Verdict label) {
   if (!std::isfinite(a) || !std::isfinite(b)) {
     ++infinite_;
     return;
   }
   pairs_.push_back({a, b});
   if (!name.empty() && pairs_.size() <= Cloud::kMostDots)
-    names_.push_back(name);
+    named_.push_back({name, label});
   else
-    names_.clear();
+    named_.clear();
 }
 
-void AgreementFigures::finish(const std::string& name, const ScoreTag& a, const ScoreTag& b,
-                              Section& section) {
+void AgreementFigures::finish(const std::string& name, const ScoreTag& a, const ScoreTag& b, Section& section,
+                              const ClassNames* classes) {
   const auto note = [&](std::string words) { section.paragraphs.push_back(std::move(words)); };
   if (infinite_ > 0)
     note(count_text(infinite_) + (infinite_ == 1 ? " allele has" : " alleles have") +
@@ -194,18 +217,13 @@ void AgreementFigures::finish(const std::string& name, const ScoreTag& a, const 
   if (pairs_.size() < 2)
     return note(std::string(pairs_.empty() ? "No allele has" : "Only one allele has") + " both " + a.name +
                 " and " + b.name + ", too few to compare the two.");
-  const Compared both{a.name,
-                      b.name,
-                      a.unit == b.unit ? a.unit : "",
-                      pairs_,
-                      names_,
-                      agreement(pairs_, a.high, b.high),
-                      differences_of(pairs_)};
+  const Compared both{a.name, b.name,  a.unit == b.unit ? a.unit : "",    pairs_,
+                      named_, classes, agreement(pairs_, a.high, b.high), differences_of(pairs_)};
   section.parts.push_back(scatter_figure(name, both));
   section.parts.push_back(bland_altman_figure(name, both));
   section.parts.push_back(measure_table(both, a.high, b.high));
   pairs_ = {};
-  names_ = {};
+  named_ = {};
 }
 
 namespace {
@@ -276,16 +294,17 @@ Figure roc_overlay(const std::string& name, const std::string& label, const std:
 }
 
 void VariantComparison::begin(const std::string& file, const VariantLayout& layout) {
-  files_.push_back({cut_text(file, kLongestFile), layout.tags[0], 0, {}, {}});
+  files_.push_back({cut_text(file, kLongestFile), layout.tags[0], layout.classes, {}, {}});
 }
 
 void VariantComparison::add(const VariantRecord& record) {
-  files_.back().total += record.alts.size();
+  File& file = files_.back();
   for (size_t alt = 0; alt < record.alts.size(); ++alt)
     if (const float score = record.scores[0][alt]; std::isfinite(score)) {
-      File& file = files_.back();
       file.alleles.push_back({key_of(record, alt), score});
-      if (file.alleles.size() <= Cloud::kMostDots) file.names.push_back(allele_name(record, alt));
+      if (file.alleles.size() <= Cloud::kMostDots)
+        file.named.push_back({allele_name(record, alt),
+                              record.labels.empty() ? LabelJudge::Verdict::missing : record.labels[alt]});
     }
 }
 
@@ -294,49 +313,8 @@ void VariantComparison::add(RocCurve curve) {
   curves_.push_back(std::move(curve));
 }
 
-bool VariantComparison::one_tag() const {
-  return std::all_of(files_.begin(), files_.end(),
-                     [&](const File& file) { return file.tag.name == files_[0].tag.name; });
-}
-
-std::string VariantComparison::list_of_files() const {
-  std::vector<std::string> names;
-  for (const File& file : files_) names.push_back(file.name);
-  return and_list(names);
-}
-
-std::string VariantComparison::score_name(const File& file) const {
-  return file.tag.name + " in " + file.name;
-}
-
-// On one axis, so that the files can be compared by eye.
-void VariantComparison::add_distributions(const std::string& name, Section& section) const {
-  std::vector<std::vector<float>> scores(files_.size());
-  std::vector<float> all;
-  for (size_t f = 0; f < files_.size(); ++f)
-    for (const Allele& allele : files_[f].alleles) {
-      scores[f].push_back(allele.score);
-      all.push_back(allele.score);
-    }
-  if (all.empty()) return;
-  const ScoreBins bins = bins_for(all);
-  std::vector<ScoreGroup> groups;
-  for (size_t f = 0; f < files_.size(); ++f) {
-    ScoreGroup group{one_tag() ? files_[f].name : score_name(files_[f]), files_[f].total, {}, {}};
-    for (const float score : scores[f]) group.bins.add(bins, score);
-    group.scores = ScoreSummary(scores[f]);
-    groups.push_back(std::move(group));
-  }
-  ScoreTag tag = files_[0].tag;
-  if (!one_tag()) tag.name = "first score of each file";
-  if (std::any_of(files_.begin(), files_.end(), [&](const File& f) { return f.tag.unit != tag.unit; }))
-    tag.unit = "";
-  section.parts.emplace_back(score_rows({name + "_scores", "", tag}, "file", groups, bins));
-  section.parts.emplace_back(score_table(tag, {{"file", &groups}}));
-}
-
-void VariantComparison::add_scatter(const std::string& name, Section& section) {
-  File &a = files_[0], &b = files_[1];
+void VariantComparison::add_scatter(const std::string& label, Section& section) const {
+  const File &a = files_[0], &b = files_[1];
   std::vector<Allele> sorted = b.alleles;
   const auto by_key = [](const Allele& x, const Allele& y) { return x.key < y.key; };
   std::stable_sort(sorted.begin(), sorted.end(), by_key);
@@ -346,8 +324,8 @@ void VariantComparison::add_scatter(const std::string& name, Section& section) {
     const Allele& allele = a.alleles[i];
     const auto at = std::lower_bound(sorted.begin(), sorted.end(), allele, by_key);
     if (at == sorted.end() || at->key != allele.key) continue;
-    figures.add(static_cast<double>(allele.score), static_cast<double>(at->score),
-                i < a.names.size() ? a.names[i] : "");
+    const NamedAllele named = i < a.named.size() ? a.named[i] : NamedAllele{"", LabelJudge::Verdict::missing};
+    figures.add(static_cast<double>(allele.score), static_cast<double>(at->score), named.name, named.label);
     ++shared;
   }
   section.paragraphs.push_back(plural(shared, "allele") + (shared == 1 ? " has" : " have") +
@@ -355,18 +333,13 @@ void VariantComparison::add_scatter(const std::string& name, Section& section) {
                                " with a score) and " + b.name + " (of " + count_text(b.alleles.size()) +
                                "). Alleles are the same if contig, position, REF and ALT are.");
   ScoreTag of_a = a.tag, of_b = b.tag;
-  of_a.name = score_name(a), of_b.name = score_name(b);
-  figures.finish(name + "_agreement", of_a, of_b, section);
+  of_a.name += " in " + a.name, of_b.name += " in " + b.name;
+  figures.finish(section.name + "_agreement", of_a, of_b, section, label.empty() ? nullptr : &a.classes);
 }
 
-Section VariantComparison::section(const std::string& name, const std::string& label) {
-  Section out;
-  out.name = name;
-  out.title = "Comparison of " + list_of_files();
-  add_distributions(name, out);
-  if (curves_.size() > 1) out.parts.emplace_back(roc_overlay(name + "_roc", label, curves_));
-  add_scatter(name, out);
-  return out;
+void VariantComparison::finish(const std::string& label, Section& section) const {
+  if (curves_.size() > 1) section.parts.emplace_back(roc_overlay(section.name + "_roc", label, curves_));
+  if (files_.size() > 1) add_scatter(label, section);
 }
 
 }  // namespace carbon

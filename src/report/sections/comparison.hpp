@@ -1,6 +1,6 @@
 // Scores beside each other. How far two scores of the same alleles agree: scatter and Bland-Altman plot.
-// Scores of several files: their distributions on one axis, the alleles that two files share as a scatter,
-// and the ROC curves of all tags in one figure.
+// Scores of several files: the alleles that two files share as a scatter, and the ROC curves of all tags in
+// one figure.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,30 @@ struct BothScores {
   double a, b;
 };
 
+/// An allele that is drawn as a dot.
+struct NamedAllele {
+  std::string name;
+  LabelJudge::Verdict label;
+};
+
 /// Keeps every pair, because the rank correlation needs them all: 16 bytes each, and about 30 more in
 /// finish().
 class AgreementFigures {
  public:
   /// Two scores of one allele, neither of them NaN. Infinite ones are counted and left out.
-  /// `name` says what the allele is, for those who point at it; it is kept while dots are drawn.
-  void add(double a, double b, const std::string& name = "");
+  /// `name` says what the allele is, for those who point at it; it and the class are kept while dots are
+  /// drawn.
+  void add(double a, double b, const std::string& name = "",
+           LabelJudge::Verdict label = LabelJudge::Verdict::missing);
   /// Adds two figures and a table of the measures, whose values are those of +concord and scipy; without two
-  /// pairs a paragraph that says so. `name` begins the names of the figures.
-  void finish(const std::string& name, const ScoreTag& a, const ScoreTag& b, Section& section);
+  /// pairs a paragraph that says so. `name` begins the names of the figures. With the names of classes, these
+  /// have colours.
+  void finish(const std::string& name, const ScoreTag& a, const ScoreTag& b, Section& section,
+              const ClassNames* classes = nullptr);
 
  private:
   std::vector<BothScores> pairs_;
-  std::vector<std::string> names_;
+  std::vector<NamedAllele> named_;  // these, while there are few
   uint64_t infinite_ = 0;
 };
 
@@ -46,8 +56,8 @@ class VariantComparison {
   /// Keeps 16 bytes for each allele with a score.
   void add(const VariantRecord& record);
   void add(RocCurve curve);
-  /// `name` is that of the section.
-  Section section(const std::string& name, const std::string& label);
+  /// Adds the figures of all files to their section, whose name begins theirs. `label` may be "".
+  void finish(const std::string& label, Section& section) const;
 
  private:
   struct Allele {
@@ -57,16 +67,12 @@ class VariantComparison {
   struct File {
     std::string name;
     ScoreTag tag;
-    uint64_t total = 0;  // alleles, with and without a score
+    ClassNames classes;
     std::vector<Allele> alleles;
-    std::vector<std::string> names;  // of these alleles, while there are few
+    std::vector<NamedAllele> named;  // these, while there are few
   };
 
-  std::string list_of_files() const;
-  std::string score_name(const File& file) const;
-  bool one_tag() const;
-  void add_distributions(const std::string& name, Section& section) const;
-  void add_scatter(const std::string& name, Section& section);
+  void add_scatter(const std::string& label, Section& section) const;
 
   std::vector<File> files_;
   std::vector<RocCurve> curves_;

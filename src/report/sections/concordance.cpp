@@ -41,9 +41,7 @@ class ConcordanceFigures {
   }
 
   Section section() const {
-    Section out;
-    out.name = name_;
-    out.title = "Agreement of " + both();
+    Section out = begin_section(name_, path_, "agreement of " + both(), {});
     const std::string a = file_.tag_a + " of " + file_.file_a, b = file_.tag_b + " of " + file_.file_b;
     out.paragraphs.push_back("Of " + count_of(all_, "alleles") +
                              (all_.value("alleles") == 1 ? " allele" : " alleles") + " of the first file, " +
@@ -58,7 +56,7 @@ class ConcordanceFigures {
     add_classes(out);
     add_bounds(out);
     out.parts.push_back(all_fields());
-    out.provenance = {{"File", file_name(path_)}, {"A", a}, {"B", b}};
+    out.provenance.insert(out.provenance.end(), {{"A", a}, {"B", b}});
     if (!file_.by.empty()) out.provenance.emplace_back("Strata by", file_.by);
     if (!file_.label.empty())
       add_label_provenance(file_.label + (file_.negated ? ", judged by minus the scores" : ""),

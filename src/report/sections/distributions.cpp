@@ -227,6 +227,17 @@ bool VariantDistributions::has(Grouping grouping) const {
   return grouping != Grouping::consequence || consequences_;
 }
 
+Sample VariantDistributions::sample(size_t tag, const ScoreTag& of) const {
+  Sample out{of.name, of.unit, ScoreFigure().item, {}, 0};
+  for (const float score : tags_[tag].scores) {
+    if (std::isnan(score))
+      ++out.missing;
+    else
+      out.values.push_back(score);
+  }
+  return out;
+}
+
 const std::vector<ScoreGroup>& VariantDistributions::groups(size_t tag, Grouping grouping) const {
   return tags_[tag].groups[static_cast<size_t>(grouping)];
 }

@@ -113,6 +113,8 @@ class VariantDistributions {
   /// The groups of a tag that have alleles, in the order in which they are shown.
   const std::vector<ScoreGroup>& groups(size_t tag, Grouping grouping) const;
   const ScoreBins& bins(size_t tag) const { return tags_[tag].bins; }
+  /// The scores of a tag, for the comparison with other files.
+  Sample sample(size_t tag, const ScoreTag& of) const;
 
  private:
   struct Tag {
@@ -151,7 +153,7 @@ struct NamedGroups {
   std::string by;  // "" for all alleles together
   const std::vector<ScoreGroup>* groups;
 };
-/// Numbers of values, means, extremes and quartiles of all groups.
-Table score_table(const ScoreTag& tag, const std::vector<NamedGroups>& all);
+/// Numbers of values, means, extremes and quartiles of all groups; of `about` only tag and item count.
+Table score_table(const ScoreFigure& about, const std::vector<NamedGroups>& all);
 
 }  // namespace carbon

@@ -9,6 +9,7 @@
 #include "src/report/drawing/chart.hpp"
 #include "src/report/sections/bases.hpp"
 #include "src/report/sections/distributions.hpp"
+#include "src/report/sections/labels.hpp"
 #include "src/report/sources/input.hpp"
 
 namespace carbon {
@@ -23,15 +24,7 @@ constexpr size_t kPlaceColumn = 2, kNameColumn = 3;  // of a chart; then come th
 constexpr size_t kWord = 60;                         // letters of a consequence
 constexpr double kOpacity = 0.7;
 
-// Of the classes of a label, and of what is in neither. The second is that of all alleles if there is no
-// label.
-constexpr std::string_view kColours[] = {theme::kSeries[1], theme::kSeries[0], theme::kReference};
-
 constexpr size_t kOrder[] = {2, 1, 0};  // of drawing: classes lie upon those that are in neither
-
-size_t class_of(uint32_t verdict) {
-  return std::min<size_t>(verdict, 2);
-}
 
 std::string place_text(const std::string& contig, int64_t pos) {
   return contig + ":" + count_text(static_cast<uint64_t>(pos));
@@ -193,8 +186,10 @@ Chart GeneTracks::chart(const std::string& name, const Place& place, const std::
   const std::string gene_name = cut_text(gene.name.empty() ? "a gene without a name" : gene.name, kName);
   const std::string classes[] = {cut_text(layout_.classes.positive, kName),
                                  label.empty() ? "alleles" : cut_text(layout_.classes.negative, kName),
-                                 "neither"};  // as kColours
-  const auto class_shown = [&](const GeneAllele& one) { return label.empty() ? 1 : class_of(one.verdict); };
+                                 "neither"};  // as kClassColours
+  const auto class_shown = [&](const GeneAllele& one) {
+    return label.empty() ? 1 : class_of(static_cast<LabelJudge::Verdict>(one.verdict));
+  };
   const bool dots = alleles.size() <= kMostDots;
   Chart out;
   out.name = name;
@@ -240,7 +235,7 @@ Chart GeneTracks::chart(const std::string& name, const Place& place, const std::
   for (const size_t k : kOrder)
     out.series.insert(out.series.begin(), {.mark = Series::dots,
                                            .name = label.empty() ? tag.name : classes[k],
-                                           .colour = kColours[k],
+                                           .colour = kClassColours[k],
                                            .value = 1,
                                            .rows = std::vector<size_t>(),
                                            .size = 2.8,

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kConfidence = 0.95;
 constexpr double kClassOpacity = 0.25, kBandOpacity = 0.22;
-constexpr std::string_view kPositive = theme::kSeries[1], kNegative = theme::kSeries[0];
+constexpr std::string_view kPositive = kClassColours[0], kNegative = kClassColours[1];
 constexpr const char* kAreaNames[] = {"AUROC", "AUPRC", "average precision"};
 
 std::string percent(double share) {

@@ -1,9 +1,12 @@
 // How a score separates alleles with labels: the distribution of both classes, ROC and precision-recall.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,6 +30,14 @@ struct LabelledScores {
   std::string unit = {};  // of the scores
   ClassNames names = {};
 };
+
+/// The colours of the two classes, and of what is in neither.
+inline constexpr std::array<std::string_view, 3> kClassColours = {theme::kSeries[1], theme::kSeries[0],
+                                                                  theme::kReference};
+/// Which of these an allele has.
+inline size_t class_of(LabelJudge::Verdict verdict) {
+  return std::min<size_t>(static_cast<size_t>(verdict), 2);
+}
 
 /// How well a score separates a label, with the ends of the interval; NaN for what is not known.
 struct LabelMeasure {

@@ -217,6 +217,7 @@ void note_without_letters(size_t bases, const std::string& path, const ReportOpt
 Section probability_section(BaseSection base, const std::string& path, const ReportOptions& options) {
   const std::vector<TablePiece>& pieces = base.table.pieces;
   TrackSummary all;
+  Sample sample{"ln P of the actual base", "nats", "base", {}};
   size_t viewed = 0, without_letters = 0;
   for (size_t p = 0; p < pieces.size(); ++p) {
     const BaseTrack track = make_track(pieces[p].letters, pieces[p].values, pieces[p].first);
@@ -225,6 +226,13 @@ Section probability_section(BaseSection base, const std::string& path, const Rep
     all.values += one.values;
     all.mean += weight * one.mean;
     all.right += weight * one.right;
+    for (size_t i = 0; i < track.length(); ++i) {
+      const double value = log_likelihood(track, i);
+      if (std::isnan(value))
+        ++sample.missing;
+      else
+        sample.values.push_back(static_cast<float>(value));
+    }
     const bool viewer = viewed + track.length() <= kMostViewerBases;
     if (viewer) viewed += track.length();
     if (!viewer && track.length() > kMostLetters) without_letters += track.length();
@@ -240,6 +248,7 @@ Section probability_section(BaseSection base, const std::string& path, const Rep
                                {"most_likely", "Most likely (%)",
                                 "Bases whose most likely letter is the actual one (%)", 100 * all.right}};
   }
+  base.section.sample = std::move(sample);
   note_without_letters(without_letters, path, options, base.section.paragraphs);
   return std::move(base.section);
 }

@@ -41,6 +41,11 @@ std::string bins_words(const ScoreBins& bins) {
          " wide; each has the values from its lower edge up to, but not including, its upper edge.";
 }
 
+// "alleles" of alternative alleles.
+std::string items_of(const ScoreFigure& about) {
+  return about.item.substr(about.item.rfind(' ') + 1) + "s";
+}
+
 std::string sign_words(const ScoreFigure& about) {
   return about.tag.unit != "nats"
              ? ""
@@ -115,7 +120,7 @@ std::vector<LegendEntry> box_legend(LegendEntry steps) {
 
 Figure score_histogram(const ScoreFigure& about, const ScoreGroup& all, const ScoreBins& bins) {
   const ScoreSummary& scores = all.scores;
-  const std::string items = about.item.substr(about.item.rfind(' ') + 1) + "s";  // "alleles"
+  const std::string items = items_of(about);
   Chart out = bin_chart(about, {&all}, bins);
   out.title = "Scores of all " + items + ": " + cut_text(about.tag.name, 60);
   out.height = 300;
@@ -162,7 +167,7 @@ Figure score_rows(const ScoreFigure& about, const std::string& by, const std::ve
                           .edge = theme::kLine});
   }
   out.y = category_axis("", labels);
-  out.legend = box_legend({.name = "alleles per bin, highest bin of a row at full height",
+  out.legend = box_legend({.name = items_of(about) + " per bin, highest bin of a row at full height",
                            .colour = theme::kArea,
                            .edge = theme::kLine});
   out.above = [&](Plot& plot) {
@@ -188,13 +193,15 @@ Figure score_rows(const ScoreFigure& about, const std::string& by, const std::ve
   return figure_of(out);
 }
 
-Table score_table(const ScoreTag& tag, const std::vector<NamedGroups>& all) {
+Table score_table(const ScoreFigure& about, const std::vector<NamedGroups>& all) {
+  std::string items = about.item + "s";
+  items[0] = capital_letter(items[0]);
   Table out;
-  out.title = "Scores in numbers: " + axis_label(tag);
+  out.title = "Scores in numbers: " + axis_label(about.tag);
   out.columns = {{"By"},
                  {"Group"},
-                 {"Scores", "Alternative alleles with a score", true},
-                 {"Missing", "Alternative alleles without a score", true},
+                 {"Scores", items + " with a score", true},
+                 {"Missing", items + " without a score", true},
                  {"Mean", "", true},
                  {"Minimum", "", true},
                  {"Quartile 1", "A quarter of the scores is lower (linear between neighbours)", true},

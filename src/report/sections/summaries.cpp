@@ -66,7 +66,7 @@ void add_histogram(const ScoreFigure& about, const std::string& by, const Histog
   section.parts.emplace_back(score_histogram(whole, one[0], bins));
   if (groups.size() > 1 && groups.size() <= kMostDrawn)
     section.parts.emplace_back(score_rows(rows, by, groups, bins));
-  section.parts.emplace_back(score_table(about.tag, {{"", &one}, {by, &groups}}));
+  section.parts.emplace_back(score_table(about, {{"", &one}, {by, &groups}}));
 }
 
 // ---- +auroc
@@ -167,11 +167,14 @@ Table lowest_table(const Lowest<TextRow>& rows, const std::string& item, const s
   return out;
 }
 
-Figure histogram_of(const ScoreFigure& about, std::vector<float>& values) {
+void add_histogram(const std::string& name, Sample sample, Section& section) {
+  std::vector<float> values = sample.values;
   ScoreGroup all{"", values.size(), ScoreSummary(values), {}};
   const ScoreBins bins = bins_for(values);
   for (const float value : values) all.bins.add(bins, value);
-  return score_histogram(about, all, bins);
+  section.parts.emplace_back(
+      score_histogram({name, section.file, {sample.name, sample.unit}, sample.item}, all, bins));
+  section.sample = std::move(sample);
 }
 
 Section score_summary_section(const std::string& name, const std::string& path,
@@ -205,8 +208,7 @@ Section score_summary_section(const std::string& name, const std::string& path,
   out.statistics = {{"bases", "Bases", "Scored bases", bases},
                     {"mean_logp", "Mean ln P", "Mean log-likelihood of a base (nats)", mean},
                     {"perplexity", "Perplexity", "Perplexity of a base", std::exp(-mean)}};
-  out.parts.emplace_back(
-      histogram_of({name + "_scores", file_name(path), {"mean_logp", "nats per base"}, "sequence"}, means));
+  add_histogram(name + "_scores", {"mean_logp", "nats per base", "sequence", std::move(means), without}, out);
   out.parts.emplace_back(lowest_table(lowest, "sequence", "mean_logp",
                                       {{"Name"},
                                        {"Start", "of the scored part, from 0", true},
@@ -264,8 +266,7 @@ Section gene_summary_section(const std::string& name, const std::string& path, c
   out.statistics = {{"regions", "Regions", "Regions with scores", static_cast<double>(minima.size())},
                     {"minimum", "Minimum", "Lowest score", chart.columns[1].numbers[0]}};
   out.parts.emplace_back(figure_of(chart));
-  out.parts.emplace_back(
-      histogram_of({name + "_minima", file_name(path), {"minimum", ""}, "region"}, minima));
+  add_histogram(name + "_minima", {"minimum", "", "region", std::move(minima), without}, out);
   out.parts.emplace_back(lowest_table(table, "region", "minimum",
                                       {{"Contig"},
                                        {"Start", "from 0", true},

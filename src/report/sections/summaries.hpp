@@ -18,7 +18,7 @@ TextRow texts_of(const SummaryLine& line);
 Table lowest_table(const Lowest<TextRow>& rows, const std::string& item, const std::string& by,
                    std::vector<TableColumn> columns, size_t sorted);
 
-/// Of at least one value, none of them NaN. Changes their order.
-Figure histogram_of(const ScoreFigure& about, std::vector<float>& values);
+/// Adds the histogram of at least one number, and keeps them for the comparison of files.
+void add_histogram(const std::string& name, Sample sample, Section& section);
 
 }  // namespace carbon

@@ -261,9 +261,8 @@ class VariantSection {
 
   Section make() {
     read();
-    Section out;
-    out.name = name_;
-    out.title = "Scores of alleles in " + sample_;
+    Section out = begin_section(name_, path_, "scores of alleles", {});
+    if (options_.files.size() > 1) out.sample = distributions_.sample(0, layout_.tags[0]);
     out.paragraphs.push_back(counts_.sentences());
     if (std::string words = source_->label_words(); !words.empty()) {
       options_.log->message("report", words);
@@ -319,7 +318,8 @@ class VariantSection {
         const float a = record.scores[0][alt], b = record.scores[1][alt];
         if (std::isnan(a) || std::isnan(b)) continue;
         agreement_.add(static_cast<double>(a), static_cast<double>(b),
-                       both_ < Cloud::kMostDots ? allele_name(record, alt) : "");
+                       both_ < Cloud::kMostDots ? allele_name(record, alt) : "",
+                       record.labels.empty() ? LabelJudge::Verdict::missing : record.labels[alt]);
         ++both_;
       }
     }
@@ -357,7 +357,7 @@ class VariantSection {
 
   void add_agreement(Section& out) {
     const ScoreTag &a = layout_.tags[0], &b = layout_.tags[1];
-    agreement_.finish(name_ + "_agreement", a, b, out);
+    agreement_.finish(name_ + "_agreement", a, b, out, options_.label.empty() ? nullptr : &layout_.classes);
   }
 
   void add_distributions(Section& out) const {
@@ -383,7 +383,7 @@ class VariantSection {
         if (std::count_if(groups.begin(), groups.end(), [](const auto& g) { return g.scores.count > 0; }) > 1)
           out.parts.emplace_back(score_rows({name_ + parts_[t] + part, sample_, tag}, by, groups, bins));
       }
-      out.parts.emplace_back(score_table(tag, rows));
+      out.parts.emplace_back(score_table({"", sample_, tag}, rows));
     }
   }
 
