@@ -286,14 +286,17 @@ void check_needed(const ReportOptions& options, const std::vector<Kind>& kinds) 
 
 // A section for each file, and before several of them one that sets them side by side.
 void add_sections(const std::vector<Kind>& kinds, const ReportOptions& options, Report& report) {
+  const std::vector<std::string> short_name = short_names(options.files);
   VariantComparison comparison;
   std::set<std::string> names;
   for (size_t i = 0; i < options.files.size(); ++i) {
     const std::string& file = options.files[i];
     const std::string name = section_name(file, names);
     const bool compared = options.files.size() > 1 && (kinds[i].has & kAlleles) != 0;
+    if (compared) comparison.next_file(short_name[i]);
     report.sections.push_back(compared ? variant_section(name, file, options, &comparison)
                                        : kinds[i].make(name, file, options));
+    report.sections.back().file = short_name[i];
   }
   if (options.files.size() < 2) return;
   Section all = runs_section(section_name("comparison", names), report.sections);

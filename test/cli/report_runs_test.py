@@ -7,7 +7,7 @@ import random
 import re
 import struct
 
-from harness import case, expect, expect_equal, fresh, main, model, ok, read, write
+from harness import carbon, case, expect, expect_equal, expect_failure, fresh, main, model, ok, read, write
 from report_page import Page
 
 HEAD = """##fileformat=VCFv4.2
@@ -118,15 +118,18 @@ def read_titles(page):
 def scatters_have_the_colours_of_labels():
     """Of one file and of two: as many dots of a colour as the class has alleles, and the legend says how many."""
     one, rows = vcf("one.vcf", 200, 4)
-    two, _ = vcf("two.vcf", 200, 5)
+    two, others = vcf("two.vcf", 200, 5)
     folder = fresh()
     ok("report", "--tags", "A,B", "--label", "SIG=P/B", "--bootstrap", 0, "--svg", folder, "-o", os.path.join(folder, "r.html"), one, two)
-    wanted = {"P": sum(r[2] == "P" for r in rows), "B": sum(r[2] == "B" for r in rows), "neither": sum(r[2] in ("VUS", ".") for r in rows)}
+    count = lambda words: {"P": words.count("P"), "B": words.count("B"), "neither": words.count("VUS") + words.count(".")}
+    of_one = count([r[2] for r in rows])
+    of_both = count([r[2] if r[2] != "." else other[2] for r, other in zip(rows, others)])
     points = json.loads(html.unescape(re.search('id="one_agreement_scatter">.*?data-points="([^"]*)"', read(os.path.join(folder, "r.html")).decode(), re.S)[1]))
     expect_equal(len(points), len(rows), "points that say what they are")
     for name in ("one_agreement_scatter", "one_agreement_bland_altman", "comparison_agreement_scatter"):
         svg = read(os.path.join(folder, name + ".svg")).decode()
         texts = Page(svg).svg_texts
+        wanted = of_both if name.startswith("comparison") else of_one
         expect({"%s (%d)" % one for one in wanted.items()} <= set(texts), "%s: %r" % (name, texts))
         colours = {"P": "#c7640c", "B": "#0b5cad"}
         for word, colour in colours.items():
@@ -134,6 +137,74 @@ def scatters_have_the_colours_of_labels():
             expect(wanted[word] <= dots <= wanted[word] + 1, "%s: %d dots of %s, not %d and one of the legend" % (name, dots, word, wanted[word]))
     page = report("--tags", "A,B", one)
     expect(not any("neither" in text for text in page.svg_texts), "classes without a label")
+
+
+@case
+def files_and_settings_are_told_apart_where_they_differ():
+    """Equal names get their folder, and a number if that is equal, too; of long values both ends are shown; a setting that only some
+    models of a file have is no setting of its own."""
+    folder = "/data/projects/very/long/folder/of/models/carbon-500m-finetuned/checkpoint-"
+    one, _ = vcf("x.vcf", 5, 1, folder + "1000")
+    two, _ = vcf("x.vcf", 5, 2, folder + "2000")
+    page = report("--tags", "A", one, two, one)
+    table = page.table("All files: 3")
+    base = lambda path: os.path.basename(os.path.dirname(path)) + "/x.vcf"
+    expect_equal([row["File"] for row in table], [base(one), base(two), base(one) + " (2)"], "names")
+    expect_equal([row["Model"][-15:] for row in table], ["checkpoint-1000", "checkpoint-2000", "checkpoint-1000"], "models")
+    expect_equal(page.figures["comparison_scores"][1][0][2:], [row["File"] for row in table], "columns")
+    expect(not any("Model" in p for p in page.paragraphs if p.startswith("Alike")), "models are called alike")
+    line = '##carbon_vepModel=<ID=B,Model="%s",Recipe="%s",Dtype="f32">\n#CHROM'
+    for model_name, recipe, wanted in (("m", "centered", None), ("m", "next-token", "A: centered; B: next-token")):
+        one, _ = vcf("one.vcf", 5, 1)
+        path, _ = vcf("two.vcf", 5, 2)
+        two = write(fresh(), "two.vcf", read(path).decode().replace("#CHROM", line % (model_name, recipe)))
+        page = report("--tags", "A", one, two)
+        first, second = page.table("All files: 2")
+        expect_equal((first["Tags"], second["Tags"]), ("A", "A; B"), "tags")
+        expect_equal((first.get("Recipe"), second.get("Recipe")), ("centered" if wanted else None, wanted), "recipes")
+        expect(any("Model: m" in p for p in page.paragraphs), "paragraphs %r" % page.paragraphs)
+
+
+@case
+def numbers_of_any_size():
+    paths = []
+    for name, size in (("large.vcf", "e30"), ("small.vcf", "e-30")):
+        paths.append(write(fresh(), name, HEAD % ("m", "f32") + "".join("1\t%d\t.\tA\tC\t.\t.\tA=%d%s\n" % (i, i, size) for i in (1, 2, 3))))
+    paths.append(write(fresh(), "none.vcf", HEAD % ("m", "f32") + "1\t1\t.\tA\tC\t.\t.\tA=.\n"))
+    page = report("--tags", "A", *paths)
+    large, small, none = page.table("All files: 3")
+    expect_equal([float(large["Median"]), float(small["Median"]), none["Median"]], [2e30, 2e-30, "."], "medians")
+    expect_equal([row["Scored"] for row in (large, small, none)], ["3", "3", "0"], "scored")
+    expect_equal(page.figures["comparison_scores"][1][0][2:], ["large.vcf", "small.vcf"], "columns")
+    expect("comparison_scores" not in report("--tags", "A", paths[0], paths[2]).figures, "a file beside nothing")
+
+
+@case
+def shared_alleles_do_not_depend_on_the_order_of_files():
+    """Neither their number, with repeated alleles, nor what is known of them: names while they are few, and labels of either file."""
+    few, rows = vcf("few.vcf", 100, 6)
+    blanked = lambda path: re.sub(rb"SIG=\w+", b"SIG=.", read(path))
+    many = write(fresh(), "many.vcf", blanked(vcf("m.vcf", 6000, 7)[0]))
+    twice = write(fresh(), "twice.vcf", read(few) + b"1\t1\t.\tA\tC\t.\t.\tA=1;B=1;SIG=P\n" * 2)
+    blank = write(fresh(), "blank.vcf", blanked(few))
+    label = ["--label", "SIG=P/B", "--bootstrap", 0]
+    wanted = {"P (%d)" % sum(r[2] == "P" for r in rows), "B (%d)" % sum(r[2] == "B" for r in rows)}
+    for a, b in ((few, many), (many, few), (few, blank), (blank, few), (few, twice), (twice, few)):
+        name = os.path.join(fresh(), "r.html")
+        ok("report", "--no-version", "--tags", "A", *label, "-o", name, a, b)
+        page, text = Page(read(name).decode()), read(name).decode()
+        part = re.search('<figure id="comparison_agreement_scatter">.*?</figure>', text, re.S)[0]
+        expect_equal(len(json.loads(html.unescape(re.search('data-points="([^"]*)"', part)[1]))), 100, "%s and %s" % (a, b))
+        expect(wanted <= set(Page(part).svg_texts), "%s and %s: %r" % (a, b, Page(part).svg_texts))
+        expect(any(p.startswith("100 alleles have a score in both") for p in page.paragraphs), "paragraphs %r" % page.paragraphs)
+
+
+@case
+def a_missing_label_names_the_file():
+    one, _ = vcf("one.vcf", 5, 1)
+    two = write(fresh(), "two.vcf", read(vcf("x.vcf", 5, 2)[0]).replace(b"ID=SIG", b"ID=OTHER").replace(b";SIG=", b";OTHER="))
+    expect_failure(carbon("report", "-o", os.path.join(fresh(), "r.html"), "--tags", "A", "--label", "SIG=P/B", one, two),
+                   "two.vcf: the label SIG=P/B: the header has no INFO tag SIG")
 
 
 if __name__ == "__main__":

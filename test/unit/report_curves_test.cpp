@@ -37,7 +37,7 @@ using Judged = LabelJudge::Verdict;
 std::vector<Judged> judged(const std::string& expression, const std::string& info) {
   const TemporaryDirectory directory;
   VcfReader reader(directory.put("in.vcf", kHead + "1\t10\t.\tA\tC,G\t.\t.\t" + info + "\n"));
-  LabelJudge judge(expression, reader);
+  LabelJudge judge("in.vcf", expression, reader);
   VcfRecord record;
   REQUIRE(reader.next(record));
   return {judge.judge(reader, record, 0), judge.judge(reader, record, 1)};

@@ -203,6 +203,16 @@ std::string cut_text(std::string_view text, size_t most) {
   return std::string(text);
 }
 
+std::string cut_middle(std::string_view text, size_t most) {
+  std::vector<size_t> letters;  // where they begin
+  for (size_t i = 0; i < text.size(); ++i)
+    if ((static_cast<uint8_t>(text[i]) & 0xC0) != 0x80) letters.push_back(i);
+  if (letters.size() <= most) return std::string(text);
+  const size_t head = most / 3, tail = most - head;
+  return std::string(text.substr(0, letters[head])) + "\u2026" +
+         std::string(text.substr(letters[letters.size() - tail]));
+}
+
 std::string marker_path(Marker marker, double x, double y, double radius) {
   const std::string r = px(radius), width = px(2 * radius);
   if (marker == Marker::circle)

@@ -93,6 +93,8 @@ class Svg {
 double text_width(std::string_view words, double size = 11);
 /// Text of a file in a place that is not wide: after `most` letters it ends in an ellipsis.
 std::string cut_text(std::string_view text, size_t most);
+/// The same with both ends of a longer text, because those of paths differ at the end.
+std::string cut_middle(std::string_view text, size_t most);
 
 /// The shapes of points that stand for groups: they can be told apart on grey paper, too.
 enum class Marker { circle, square, triangle, diamond, down_triangle, cross, plus, star };

@@ -228,8 +228,6 @@ void AgreementFigures::finish(const std::string& name, const ScoreTag& a, const 
 
 namespace {
 
-constexpr size_t kLongestFile = 40;  // letters of the name of a file
-
 // FNV-1a. With 64 bits two of a million alleles share a key once in thirty million files.
 class AlleleKey {
  public:
@@ -293,19 +291,41 @@ Figure roc_overlay(const std::string& name, const std::string& label, const std:
   return figure_of(out);
 }
 
-void VariantComparison::begin(const std::string& file, const VariantLayout& layout) {
-  files_.push_back({cut_text(file, kLongestFile), layout.tags[0], layout.classes, {}, {}});
+void VariantComparison::begin(const VariantLayout& layout) {
+  files_.back().tag = layout.tags[0];
+  files_.back().classes = layout.classes;
+  if (files_.size() == 2)
+    std::stable_sort(first_.begin(), first_.end(),
+                     [](const Allele& a, const Allele& b) { return a.key < b.key; });
 }
 
 void VariantComparison::add(const VariantRecord& record) {
-  File& file = files_.back();
-  for (size_t alt = 0; alt < record.alts.size(); ++alt)
-    if (const float score = record.scores[0][alt]; std::isfinite(score)) {
-      file.alleles.push_back({key_of(record, alt), score});
-      if (file.alleles.size() <= Cloud::kMostDots)
-        file.named.push_back({allele_name(record, alt),
-                              record.labels.empty() ? LabelJudge::Verdict::missing : record.labels[alt]});
-    }
+  if (files_.size() > 2) return;
+  for (size_t alt = 0; alt < record.alts.size(); ++alt) {
+    const float score = record.scores[0][alt];
+    if (!std::isfinite(score)) continue;
+    const auto label = record.labels.empty() ? LabelJudge::Verdict::missing : record.labels[alt];
+    ++files_.back().scored;
+    if (files_.size() == 1)
+      first_.push_back({key_of(record, alt), score, label, false});
+    else
+      pair(record, alt, score, label);
+  }
+}
+
+// An allele that a file has twice is paired as often as the other file has it.
+void VariantComparison::pair(const VariantRecord& record, size_t alt, float score,
+                             LabelJudge::Verdict label) {
+  const uint64_t key = key_of(record, alt);
+  auto at = std::lower_bound(first_.begin(), first_.end(), key,
+                             [](const Allele& one, uint64_t wanted) { return one.key < wanted; });
+  while (at != first_.end() && at->key == key && at->paired) ++at;
+  if (at == first_.end() || at->key != key) return;
+  at->paired = true;
+  shared_.add(static_cast<double>(at->score), static_cast<double>(score),
+              pairs_ < Cloud::kMostDots ? allele_name(record, alt) : "",
+              at->label == LabelJudge::Verdict::missing ? label : at->label);
+  ++pairs_;
 }
 
 void VariantComparison::add(RocCurve curve) {
@@ -313,33 +333,17 @@ void VariantComparison::add(RocCurve curve) {
   curves_.push_back(std::move(curve));
 }
 
-void VariantComparison::add_scatter(const std::string& label, Section& section) const {
+void VariantComparison::finish(const std::string& label, Section& section) {
+  if (curves_.size() > 1) section.parts.emplace_back(roc_overlay(section.name + "_roc", label, curves_));
+  if (files_.size() < 2) return;
   const File &a = files_[0], &b = files_[1];
-  std::vector<Allele> sorted = b.alleles;
-  const auto by_key = [](const Allele& x, const Allele& y) { return x.key < y.key; };
-  std::stable_sort(sorted.begin(), sorted.end(), by_key);
-  AgreementFigures figures;
-  uint64_t shared = 0;
-  for (size_t i = 0; i < a.alleles.size(); ++i) {
-    const Allele& allele = a.alleles[i];
-    const auto at = std::lower_bound(sorted.begin(), sorted.end(), allele, by_key);
-    if (at == sorted.end() || at->key != allele.key) continue;
-    const NamedAllele named = i < a.named.size() ? a.named[i] : NamedAllele{"", LabelJudge::Verdict::missing};
-    figures.add(static_cast<double>(allele.score), static_cast<double>(at->score), named.name, named.label);
-    ++shared;
-  }
-  section.paragraphs.push_back(plural(shared, "allele") + (shared == 1 ? " has" : " have") +
-                               " a score in both " + a.name + " (of " + count_text(a.alleles.size()) +
-                               " with a score) and " + b.name + " (of " + count_text(b.alleles.size()) +
+  section.paragraphs.push_back(plural(pairs_, "allele") + (pairs_ == 1 ? " has" : " have") +
+                               " a score in both " + a.name + " (of " + count_text(a.scored) +
+                               " with a score) and " + b.name + " (of " + count_text(b.scored) +
                                "). Alleles are the same if contig, position, REF and ALT are.");
   ScoreTag of_a = a.tag, of_b = b.tag;
   of_a.name += " in " + a.name, of_b.name += " in " + b.name;
-  figures.finish(section.name + "_agreement", of_a, of_b, section, label.empty() ? nullptr : &a.classes);
-}
-
-void VariantComparison::finish(const std::string& label, Section& section) const {
-  if (curves_.size() > 1) section.parts.emplace_back(roc_overlay(section.name + "_roc", label, curves_));
-  if (files_.size() > 1) add_scatter(label, section);
+  shared_.finish(section.name + "_agreement", of_a, of_b, section, label.empty() ? nullptr : &b.classes);
 }
 
 }  // namespace carbon

@@ -49,32 +49,38 @@ class AgreementFigures {
 /// is the expression of the label.
 Figure roc_overlay(const std::string& name, const std::string& label, const std::vector<RocCurve>& curves);
 
+/// The alleles that the first two files share, by the first score of each.
 class VariantComparison {
  public:
-  /// A file whose records follow. Its first score is compared.
-  void begin(const std::string& file, const VariantLayout& layout);
-  /// Keeps 16 bytes for each allele with a score.
+  /// The next file with alleles, as it is called on the page. Then come its header, its records and curves.
+  void next_file(const std::string& name) { files_.push_back({name, {}, {}, 0}); }
+  void begin(const VariantLayout& layout);
+  /// Keeps 16 bytes for each allele of the first file with a score.
   void add(const VariantRecord& record);
   void add(RocCurve curve);
   /// Adds the figures of all files to their section, whose name begins theirs. `label` may be "".
-  void finish(const std::string& label, Section& section) const;
+  void finish(const std::string& label, Section& section);
 
  private:
   struct Allele {
     uint64_t key;  // of contig, position, REF and ALT
     float score;
+    LabelJudge::Verdict label;
+    bool paired;
   };
   struct File {
     std::string name;
     ScoreTag tag;
     ClassNames classes;
-    std::vector<Allele> alleles;
-    std::vector<NamedAllele> named;  // these, while there are few
+    uint64_t scored = 0;
   };
 
-  void add_scatter(const std::string& label, Section& section) const;
+  void pair(const VariantRecord& record, size_t alt, float score, LabelJudge::Verdict label);
 
   std::vector<File> files_;
+  std::vector<Allele> first_;  // of the first file; sorted by key, when the second begins
+  AgreementFigures shared_;
+  uint64_t pairs_ = 0;
   std::vector<RocCurve> curves_;
 };
 

@@ -243,8 +243,8 @@ Section probability_section(BaseSection base, const std::string& path, const Rep
     all.mean /= static_cast<double>(all.values);
     all.right /= static_cast<double>(all.values);
     base.section.paragraphs.insert(base.section.paragraphs.begin(), summary_words(pieces.size(), all));
-    base.section.statistics = {{"bases", "Bases", "Bases with values", static_cast<double>(all.values)},
-                               {"mean_logp", "Mean ln P", "Mean ln P of the actual base (nats)", all.mean},
+    base.section.statistics = {{"bases", "Bases", "Scored bases", static_cast<double>(all.values)},
+                               {"mean_logp", "Mean ln P", "Mean log-likelihood of a base (nats)", all.mean},
                                {"most_likely", "Most likely (%)",
                                 "Bases whose most likely letter is the actual one (%)", 100 * all.right}};
   }

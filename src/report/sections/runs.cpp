@@ -2,18 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <string_view>
+#include <filesystem>
+#include <map>
 #include <utility>
 
 #include "src/base/words.hpp"
 #include "src/report/drawing/plot.hpp"
 #include "src/report/sections/distributions.hpp"
+#include "src/report/sources/input.hpp"
 
 namespace carbon {
 namespace {
 
-constexpr size_t kLongestName = 40, kLongestValue = 60;  // letters
+constexpr size_t kLongestName = 34, kLongestValue = 64;  // letters
 
 struct Column {
   TableColumn head;
@@ -37,19 +38,61 @@ class Columns {
     if (at == all_.end()) at = all_.insert(at, Column{head, std::vector<std::string>(files_, ".")});
     at->values[file] = std::move(value);
   }
-  const std::vector<Column>& all() const { return all_; }
+  /// Of those with equal names the names are what tells them apart.
+  const std::vector<Column>& all() {
+    std::map<std::string, size_t> names;
+    for (const Column& one : all_) ++names[one.head.name];
+    for (Column& one : all_)
+      if (names[one.head.name] > 1) one.head.name = one.head.about;
+    return all_;
+  }
 
  private:
   size_t files_;
   std::vector<Column> all_;
 };
 
-// What the headers say of how the files were made.
-Columns facts_of(const std::vector<Section>& files) {
+// A setting of a file, which each of its models has: what they have alike, or "ID: value; ID: value".
+struct Setting {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> values;  // the ID, if the file has several, and the value
+
+  std::string text() const {
+    std::string each;
+    bool alike = true;
+    for (const auto& [id, value] : values) {
+      each += (each.empty() ? "" : "; ") + (id.empty() ? "" : id + ": ") + value;
+      alike &= value == values[0].second;
+    }
+    return alike ? values[0].second : each;
+  }
+};
+
+// What a header says of how its file was made. Names are those of variant_provenance().
+std::vector<Setting> settings_of(const Section& file) {
+  std::vector<Setting> out;
+  const auto put = [&](const std::string& name, const std::string& id, const std::string& value) {
+    auto at = std::find_if(out.begin(), out.end(), [&](const Setting& one) { return one.name == name; });
+    if (at == out.end()) at = out.insert(at, {name, {}});
+    if (at->values.empty() || at->values.back() != std::pair(id, value)) at->values.emplace_back(id, value);
+  };
+  for (const auto& [name, value] : file.provenance) {
+    if (name == "File" || name == "Command") continue;
+    const size_t colon = name.find(": ");
+    if (colon == name.npos) {
+      put(name, "", value);
+    } else {
+      put("Tags", "", name.substr(0, colon));
+      put(name.substr(colon + 2), name.substr(0, colon), value);
+    }
+  }
+  return out;
+}
+
+Columns settings_of(const std::vector<Section>& files) {
   Columns out(files.size());
   for (size_t f = 0; f < files.size(); ++f)
-    for (const auto& [name, value] : files[f].provenance)
-      if (name != "File" && name != "Command") out.put({name}, f, cut_text(value, kLongestValue));
+    for (const Setting& one : settings_of(files[f])) out.put({one.name}, f, one.text());
   return out;
 }
 
@@ -57,7 +100,7 @@ Columns statistics_of(const std::vector<Section>& files) {
   Columns out(files.size());
   for (size_t f = 0; f < files.size(); ++f)
     for (const auto& [key, title, about, value] : files[f].statistics) {
-      const bool whole = value == std::round(value) && value >= 0;
+      const bool whole = value == std::round(value) && value >= 0 && value < 1e15;
       out.put({title, about, true}, f, whole ? count_text(static_cast<uint64_t>(value)) : six_digits(value));
     }
   return out;
@@ -68,73 +111,100 @@ void add_table(const std::vector<Section>& files, Section& out) {
   Table table;
   table.title = "All files: " + count_text(files.size());
   table.columns = {{"File"}, {"Content"}};
-  for (const Section& file : files) table.rows.push_back({cut_text(file.file, kLongestName), file.content});
+  for (const Section& file : files) table.rows.push_back({file.file, file.content});
   std::string alike;
   const auto add = [&](const Column& column) {
     table.columns.push_back(column.head);
-    for (size_t f = 0; f < files.size(); ++f) table.rows[f].push_back(column.values[f]);
+    for (size_t f = 0; f < files.size(); ++f)
+      table.rows[f].push_back(cut_middle(column.values[f], kLongestValue));
   };
-  const Columns facts = facts_of(files), statistics = statistics_of(files);
+  Columns statistics = statistics_of(files), settings = settings_of(files);
   for (const Column& column : statistics.all()) add(column);
-  for (const Column& column : facts.all())
+  for (const Column& column : settings.all())
     if (column.equal())
-      alike += (alike.empty() ? "" : "; ") + column.head.name + ": " + column.values[0];
+      alike +=
+          (alike.empty() ? "" : "; ") + column.head.name + ": " + cut_middle(column.values[0], kLongestValue);
     else
       add(column);
   if (!alike.empty()) out.paragraphs.push_back("Alike in all files: " + alike + ".");
   out.parts.emplace_back(std::move(table));
 }
 
-// Of the files that have numbers of the same kind of item, on one axis.
+// Of the files that have numbers of the same kind of item, at least two, on one axis.
 void add_distribution(const std::string& name, const std::vector<Section*>& files, Section& out) {
   const auto all_are = [&](auto text) {
     return std::all_of(files.begin(), files.end(),
                        [&](const Section* one) { return text(*one->sample) == text(*files[0]->sample); });
   };
   const bool one_name = all_are([](const Sample& one) { return one.name; });
-  ScoreTag tag;
-  tag.name = one_name ? files[0]->sample->name : "first score of each file";
-  if (all_are([](const Sample& one) { return one.unit; })) tag.unit = files[0]->sample->unit;
+  ScoreFigure about{name, "", {}, files[0]->sample->item};
+  about.tag.name = one_name ? files[0]->sample->name : "first score of each file";
+  if (all_are([](const Sample& one) { return one.unit; })) about.tag.unit = files[0]->sample->unit;
   std::vector<float> all;
   for (const Section* file : files)
-    std::copy_if(file->sample->values.begin(), file->sample->values.end(), std::back_inserter(all),
-                 [](float value) { return std::isfinite(value); });
-  if (all.empty()) return;
+    all.insert(all.end(), file->sample->values.begin(), file->sample->values.end());
   const ScoreBins bins = bins_for(all);
   std::vector<ScoreGroup> groups;
   for (Section* file : files) {
     Sample& sample = *file->sample;
-    const std::string label = cut_text(file->file, kLongestName);
     ScoreGroup& group = groups.emplace_back();
-    group.name = one_name ? label : sample.name + " in " + label;
+    group.name = one_name ? file->file : file->file + ": " + sample.name;
     group.alleles = sample.values.size() + sample.missing;
-    std::erase_if(sample.values, [](float value) { return !std::isfinite(value); });
     for (const float value : sample.values) group.bins.add(bins, value);
     group.scores = ScoreSummary(sample.values);
   }
-  ScoreFigure about{name, "", tag};
-  about.item = files[0]->sample->item;
   out.parts.emplace_back(score_rows(about, "file", groups, bins));
   out.parts.emplace_back(score_table(about, {{"file", &groups}}));
 }
 
+// An axis has no place for infinite numbers, such as the logarithm of 0.
+void leave_out_infinite(std::vector<Section>& files, Section& out) {
+  for (Section& file : files)
+    if (file.sample) {
+      const auto count =
+          std::erase_if(file.sample->values, [](float value) { return !std::isfinite(value); });
+      file.sample->missing += count;
+      if (count > 0)
+        out.paragraphs.push_back("The distribution of " + file.file + " leaves out " +
+                                 plural(count, "infinite value") + ".");
+    }
+}
+
 }  // namespace
+
+std::vector<std::string> short_names(const std::vector<std::string>& paths) {
+  std::map<std::string, size_t> files, taken;
+  for (const std::string& path : paths) ++files[file_name(path)];
+  std::vector<std::string> out;
+  for (const std::string& path : paths) {
+    std::string name = file_name(path);
+    if (files[name] > 1) {
+      const std::string folder = std::filesystem::path(path).parent_path().filename().string();
+      if (!folder.empty()) name.insert(0, folder + "/");
+    }
+    name = cut_middle(name, kLongestName);
+    if (const size_t copy = ++taken[name]; copy > 1) name += " (" + std::to_string(copy) + ")";
+    out.push_back(name);
+  }
+  return out;
+}
 
 Section runs_section(const std::string& name, std::vector<Section>& files) {
   Section out;
   out.name = name;
   out.title = "All files side by side";
   add_table(files, out);
-  std::vector<std::string_view> items;  // that some file has
-  for (const Section& file : files)
-    if (file.sample && std::find(items.begin(), items.end(), file.sample->item) == items.end())
-      items.push_back(file.sample->item);
-  for (const std::string_view item : items) {
-    std::vector<Section*> with;
-    for (Section& file : files)
-      if (file.sample && file.sample->item == item) with.push_back(&file);
-    if (with.size() > 1) add_distribution(name + "_scores", with, out);
+  leave_out_infinite(files, out);
+  std::vector<std::pair<std::string, std::vector<Section*>>> items;  // and the files that have some
+  for (Section& file : files) {
+    if (!file.sample || file.sample->values.empty()) continue;
+    const std::string& item = file.sample->item;
+    auto at = std::find_if(items.begin(), items.end(), [&](const auto& one) { return one.first == item; });
+    if (at == items.end()) at = items.insert(at, {item, {}});
+    at->second.push_back(&file);
   }
+  for (const auto& [item, with] : items)
+    if (with.size() > 1) add_distribution(name + "_scores", with, out);
   return out;
 }
 

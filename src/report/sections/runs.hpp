@@ -9,6 +9,9 @@
 
 namespace carbon {
 
+/// Names of files for tables and axes, each of which is another one.
+std::vector<std::string> short_names(const std::vector<std::string>& paths);
+
 /// The section that stands before those of at least two files; `name` is its own. Takes their samples.
 Section runs_section(const std::string& name, std::vector<Section>& files);
 

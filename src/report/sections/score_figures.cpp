@@ -47,7 +47,7 @@ std::string items_of(const ScoreFigure& about) {
 }
 
 std::string sign_words(const ScoreFigure& about) {
-  return about.tag.unit != "nats"
+  return about.tag.unit != "nats" || about.item == "base"
              ? ""
              : "A negative score means that the model finds the alternative less likely.";
 }

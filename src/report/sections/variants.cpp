@@ -305,7 +305,7 @@ class VariantSection {
     std::vector<std::string> names;
     for (const ScoreTag& tag : layout_.tags) names.push_back(tag.name);
     parts_ = figure_parts(names);
-    if (comparison_) comparison_->begin(sample_, layout_);
+    if (comparison_) comparison_->begin(layout_);
     VariantRecord record;
     while (source_->next(record)) {
       counts_.add(record);
@@ -328,11 +328,12 @@ class VariantSection {
 
   // Of the first tag.
   void add_statistics(Section& out) const {
-    out.statistics = {{"alleles", "Alleles", "Alternative alleles", static_cast<double>(counts_.alleles())}};
     const std::vector<ScoreGroup>& all = distributions_.groups(0, Grouping::all);
-    if (all.empty() || all[0].scores.count == 0) return;
-    out.statistics.push_back({"scored", "Scored", "Alleles with " + layout_.tags[0].name,
-                              static_cast<double>(all[0].scores.count)});
+    const uint64_t scored = all.empty() ? 0 : all[0].scores.count;
+    out.statistics = {
+        {"alleles", "Alleles", "Alternative alleles", static_cast<double>(counts_.alleles())},
+        {"scored", "Scored", "Alleles with " + layout_.tags[0].name, static_cast<double>(scored)}};
+    if (scored == 0) return;
     out.statistics.push_back(
         {"median", "Median", "Median of " + layout_.tags[0].name, all[0].scores.quartiles[1]});
   }

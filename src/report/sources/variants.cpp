@@ -82,16 +82,16 @@ const Assembly* assembly_of(const VcfReader& reader) {
   return votes.winner();
 }
 
-LabelJudge::LabelJudge(const std::string& expression, const VcfReader& reader)
-    : expression_(expression), label_(parsed(expression)) {
+LabelJudge::LabelJudge(const std::string& path, const std::string& expression, const VcfReader& reader)
+    : path_(path), expression_(expression), label_(parsed(expression)) {
   const InfoType type = reader.info_type(label_.tag());
   if (type == InfoType::none)
-    throw Error(kHere, "the label " + printable(expression) + ": the header has no INFO tag " +
+    throw Error(kHere, path_ + ": the label " + printable(expression) + ": the header has no INFO tag " +
                            printable(label_.tag()));
   try {
     label_.set_type(type_of(type));
   } catch (const LabelError& error) {
-    throw Error(kHere, "the label " + printable(expression) + ": " + printable(error.reason));
+    throw Error(kHere, path_ + ": the label " + printable(expression) + ": " + printable(error.reason));
   }
 }
 
@@ -119,10 +119,10 @@ ClassNames LabelJudge::names() const {
           label_.negative_words().empty() ? "other" : list_of(label_.negative_words())};
 }
 
-void LabelJudge::check_words(const std::string& path, Log& log) const {
+void LabelJudge::check_words(Log& log) const {
   const auto unfound = label_.unfound(words_);
   if (!unfound) return;
-  const std::string text = path + ": the label " + printable(expression_) + ": " + unfound->reason;
+  const std::string text = path_ + ": the label " + printable(expression_) + ": " + unfound->reason;
   if (unfound->whole_class) throw Error(kHere, text);
   log.warning("report", text);
 }
@@ -278,7 +278,7 @@ class VcfSource final : public VariantSource {
     choose_consequences(known, options.consequence_tag);
     layout_.assembly = options.assembly.empty() ? assembly_of(reader_) : find_assembly(options.assembly);
     if (!options.label.empty()) {
-      judge_.emplace(options.label, reader_);
+      judge_.emplace(path_, options.label, reader_);
       layout_.classes = judge_->names();
     }
   }
@@ -287,7 +287,7 @@ class VcfSource final : public VariantSource {
 
   bool read(VariantRecord& out) override {
     if (!reader_.next(record_)) {
-      if (judge_) judge_->check_words(path_, log_);
+      if (judge_) judge_->check_words(log_);
       return false;
     }
     out.contig = record_.contig(), out.id = record_.id(), out.ref = record_.ref();
