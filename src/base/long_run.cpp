@@ -74,10 +74,15 @@ void say_finishing(const KeptWork& kept) {
 }
 
 void run_keeping(const KeptWork& kept, const std::function<void()>& work) {
+  // Advice such as to sort an input, or to give another FASTA, is followed by a run that cannot continue.
+  const auto advice = [](const std::string& path) {
+    return Advice{
+        "continue with {--resume}, from {0}; after a change of an input begin again with {--restart}",
+        {path}};
+  };
   const auto warn = [&] {
     if (const std::string path = kept.saved_in(); !path.empty())
-      kept.log.warning(kept.command, "what was computed is kept",
-                       {"continue with {--resume}, from {0}", {path}});
+      kept.log.warning(kept.command, "what was computed is kept", advice(path));
   };
   try {
     work();
@@ -90,8 +95,7 @@ void run_keeping(const KeptWork& kept, const std::function<void()>& work) {
       warn();
       throw;
     }
-    throw Error(error.function(), std::string(error.what()) + "; what was computed is kept",
-                {"continue with {--resume}, from {0}", {path}});
+    throw Error(error.function(), std::string(error.what()) + "; what was computed is kept", advice(path));
   } catch (...) {
     warn();
     throw;

@@ -87,8 +87,11 @@ int run(const CommandLine& line, AnnotateCommand& command) {
   if (options.from_tracks.empty()) {
     const char* const named = std::getenv("CARBON_MODEL");
     if (command.common.model.model.empty() && (named == nullptr || *named == '\0'))
-      throw Error(kFunction, "no model is named, and none that annotates is bundled",
-                  {"name one with {--model} or in CARBON_MODEL, or give probabilities with {--from-tracks}"});
+      throw Error(
+          kFunction, "no model is named, and none that annotates is bundled",
+          {"name one, such as HuggingFaceBio/Carbon-A-1.2B, with {--model} or in CARBON_MODEL, or give "
+           "probabilities with {--from-tracks}; carbon annotate finds genes in FASTA files, and "
+           "carbon vep scores the variants of a VCF"});
     run_with_engine(command.common, options,
                     [](Engine& engine, const AnnotateOptions& chosen) { run_annotate(engine, chosen); });
     return 0;

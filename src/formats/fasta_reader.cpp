@@ -198,7 +198,8 @@ bool FastaReader::Impl::next(FastaRecord& record) {
     if (c == '@') fail("this looks like FASTQ, not FASTA; convert it, e.g. with samtools fasta");
     if (c == '\n') input.count_line();
     if (c != '\n' && !is_fasta_space(c)) {
-      fail(describe(c) + " before the first '>'; this is not a FASTA file");
+      fail(describe(c) + " before the first '>'; this is not a FASTA file" +
+           (c == '#' ? " (carbon vep scores the variants of a VCF)" : ""));
     }
     input.consume(1);
   }

@@ -309,7 +309,9 @@ std::optional<HttpAnswer> Api::refusal(const HttpRequest& request) const {
     return ApiError(404, "the model '" + printable(path.substr(kModels.size())) + "' is not served here",
                     "model", "model_not_found")
         .answer();
-  return ApiError(404, "no endpoint " + request.path + "; see carbon-serve(1)", "", "not_found").answer();
+  return ApiError(404, "no endpoint " + request.path + "; see carbon-serve(1), or GET /openapi.json", "",
+                  "not_found")
+      .answer();
 }
 
 void Api::handle(HttpExchangePtr exchange) const {

@@ -261,11 +261,17 @@ def wrong_assembly_at_a_thousand_records():
     d = fresh()
     result = assembly(mismatches(949, 51), "-o", os.path.join(d, "o.vcf.gz"))
     expect_failure(result, "wrong assembly")
-    expect("what was computed is kept; continue with --resume" in result.err, "what it keeps", result)
+    expect("what was computed is kept; continue with --resume" in result.err and "after a change of an input begin again with --restart" in result.err,
+           "what it keeps", result)
     expect_equal(os.listdir(d), ["o.vcf.gz.partial"], "files left")
     # Whoever knows better continues.
     result = assembly(mismatches(949, 51), "-o", os.path.join(d, "o.vcf.gz"), "--resume", "--max-ref-mismatch", "1")
     expect(result.rc == 0 and os.listdir(d) == ["o.vcf.gz"], "the same with a larger share", result)
+    # Whoever gives other files begins again.
+    os.unlink(os.path.join(d, "o.vcf.gz"))
+    expect_failure(assembly(mismatches(949, 51), "-o", os.path.join(d, "o.vcf.gz")), "wrong assembly")
+    result = assembly(mismatches(1000, 0), "-o", os.path.join(d, "o.vcf.gz"), "--restart")
+    expect(result.rc == 0 and os.listdir(d) == ["o.vcf.gz"], "a file that fits", result)
 
 
 @case

@@ -204,7 +204,8 @@ void choose_tags(const std::vector<KnownTag>& known, const CarbonModels& models,
         path + (layout.table ? ": the table has no column of scores after ALT"
                              : ": the header names no scores of carbon (no line ##carbon_...Model and no "
                                "tag CARBON_...), so the tags to draw must be named; " +
-                                   floats_of(known)));
+                                   floats_of(known)),
+        layout.table ? Advice{} : Advice{"or add scores with carbon vep first"});
   for (const KnownTag* tag : chosen) {
     ScoreTag score;
     score.name = tag->name;
