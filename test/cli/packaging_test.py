@@ -1,6 +1,6 @@
 """packaging/: versions, dependencies and licences in the recipes are those of the program that was built; the conda recipe
 renders; the scripts refuse what they cannot use."""
-# Left out while unchanged: build packaging VERSION CITATION.cff docs/install.md
+# Left out while unchanged: build packaging workflows bench/results models/carbon-tiny VERSION NEWS.md CITATION.cff docs
 
 import glob
 import os
@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 
+from documentation_support import environment, run_block
 from harness import CARBON, DATA, ENV, Skip, case, command, expect, expect_equal, fresh, main, read, tool, write
 
 SOURCE = os.path.dirname(os.path.dirname(DATA))
@@ -32,7 +33,7 @@ def one_version():
     expect_equal(command([CARBON, "--version"]).lines()[0], "carbon " + VERSION, "carbon --version")
     result = command([os.path.join(SOURCE, "packaging", "version.py")])
     expect(result.rc == 0 and result.out == b"", "other versions", result)
-    for pattern in ("README.md", "HACKING.md", "docs/*.md", "packaging/README.md", "workflows/README.md", "man/*"):
+    for pattern in ("README.md", "HACKING.md", "docs/*.md", "packaging/README.md", "packaging/portable/README.md", "workflows/README.md", "man/*"):
         for path in glob.glob(os.path.join(SOURCE, pattern)):
             expect(not re.search("carbon[-_: ]" + re.escape(VERSION), read(path).decode()), "%s has a copy of the version" % path)
 
@@ -402,6 +403,71 @@ def scripts_refuse_what_they_cannot_use():
             continue
         expect(result.rc == 1 and says in result.err and result.out == b"", script, result)
     expect_equal(os.listdir(d), ["kept"], "files of somebody else")
+
+
+def pages_of_an_archive():
+    """A folder with what build-portable.sh puts into an archive next to the program."""
+    root = os.path.join(fresh(), "carbon-9.8.7-linux-x86_64")
+    for path, place in (("docs", "docs"), ("workflows", "share/carbon/workflows"), ("models/carbon-tiny", "share/carbon/models/carbon-tiny"),
+                        ("packaging/vcfanno", "share/carbon/vcfanno"), ("packaging/ensembl-vep", "share/carbon/ensembl-vep")):
+        shutil.copytree(os.path.join(SOURCE, path), os.path.join(root, place))
+    os.makedirs(os.path.join(root, "bench", "results"))
+    for path in glob.glob(os.path.join(SOURCE, "bench", "results", "*.md")):
+        shutil.copy(path, os.path.join(root, "bench", "results"))
+    for path in ("packaging/portable/README.md", "NEWS.md", "LICENSE"):
+        shutil.copy(os.path.join(SOURCE, path), root)
+    write(root, "share/libraries", "htslib\t1\tMIT\n")
+    return root
+
+
+def mend_links(root):
+    return command([sys.executable, os.path.join(SOURCE, "packaging", "portable", "links.py"), root])
+
+
+@case
+def links_of_the_archive_lead_somewhere():
+    """links.py changes or takes out those that would lead nowhere, and says so where it cannot."""
+    root = pages_of_an_archive()
+    result = mend_links(root)
+    expect(result.rc == 0 and result.err == "", "links.py fails", result)
+    links = 0
+    for page in glob.glob(root + "/**/*.md", recursive=True):
+        for target in re.findall(r"\]\(([^)#\s]+)", read(page).decode()):
+            if not re.match(r"\w+:", target):
+                links += 1
+                expect(os.path.exists(os.path.join(os.path.dirname(page), target)), "%s links to %s" % (page, target))
+    expect(links > 60, "%d links" % links)
+    pages = {page: text(root, page) for page in ("README.md", "docs/recipes.md", "docs/install.md", "share/carbon/workflows/README.md")}
+    expect_equal(pages["README.md"], text("packaging/portable/README.md"), "the README")
+    for page, words in (("docs/recipes.md", "[share/carbon/vcfanno/scan.toml](../share/carbon/vcfanno/scan.toml)"),
+                        ("docs/install.md", " packaging/ describes the packages"),
+                        ("share/carbon/workflows/README.md", "[docs/benchmark.md](../../../docs/benchmark.md)")):
+        expect(words in pages[page], "%s without %s" % (page, words))
+    result = mend_links(root)
+    expect_equal((result.rc, [page for page in pages if text(root, page) != pages[page]]), (0, []), "a second time")
+    page = "a [b](LICENSE)\n\n```\nx[1](none)\n```\n\nwrapped [in\ntwo](../NEWS.md#x) ![c](no.png) [d](../../out.md) [e](https://e.org/x)\n"
+    write(root, "docs/usage.md", page)
+    expect_equal((mend_links(root).rc, text(root, "docs/usage.md")),
+                 (0, page.replace("[b](LICENSE)", "b").replace("![c](no.png)", "c").replace("[d](../../out.md)", "d")), "a page")
+    write(root, "README.md", "[x](HACKING.md) [y](docs/usage.md)\n")
+    result = mend_links(root)
+    expect(result.rc == 1 and result.err == "links.py: README.md links to HACKING.md, which is not in the archive\n", "a README", result)
+
+
+@case
+def commands_of_the_readme_of_the_archive():
+    """They run as they stand, but for what pip installs."""
+    root = pages_of_an_archive()
+    os.mkdir(os.path.join(root, "bin"))
+    os.symlink(CARBON, os.path.join(root, "bin", "carbon"))
+    readme = text(root, "README.md")
+    expect(len(readme.splitlines()) <= 45, "%d lines" % len(readme.splitlines()))
+    blocks = re.findall(r"^```sh\n(.*?)^```$", readme, re.M | re.S)
+    expect_equal(len(blocks), 3, "blocks")
+    script = "".join(line for line in "".join(blocks).splitlines(True) if not re.match("python3 -m venv|pip install", line))
+    run_block("README.md", script + "carbon vep -f $data/genome.fa $data/variants.vcf > again.vcf\n", root, environment(max_positions=8192))
+    expect("CARBON_LLR" in text(root, "scores.html"), "no scores in the report")
+    expect_equal(len(re.findall("CARBON_LLR=", text(root, "scored.vcf"))), 3, "scores")
 
 
 @case
