@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from . import _library
 from ._calls import results
+from ._contigs import on_some_contig
 from ._errors import CarbonError
 from ._inputs import Bases, count_of, encoded_sequences, optional_text, several
 from ._library import Arrays, lib, read_json
@@ -253,6 +254,8 @@ class Model:
                       progress: Progress = None) -> Iterator[VariantScore]:
         """Like :meth:`variants`, one row after the other, for inputs larger than memory.
 
+        That the reference has the contig of no row is known, and raised, after the last row.
+
         Examples
         --------
         >>> import carbon_dna
@@ -275,7 +278,8 @@ class Model:
             return VariantScore(*row[:4], float(values[0]) if len(values) else float("nan"), arrays.text(b"flag"), values, l2, jsd)
 
         total = None if isinstance(rows, (str, os.PathLike)) else count_of(rows)
-        return results(self._open, "variants", options, inputs, read, Teller(progress, total))
+        scores = results(self._open, "variants", options, inputs, read, Teller(progress, total))
+        return on_some_contig(scores, fasta, rows)
 
     def variants(self, fasta: Optional[Path], rows: Rows, *, sequence: Optional[Bases] = None, unify_chr_names: Optional[str] = None,
                  recipe: str = "centered", level: Optional[str] = None, measure: Optional[Sequence[str]] = None,
@@ -313,7 +317,8 @@ class Model:
         Raises
         ------
         CarbonError
-            For a row, a file or an option that cannot be used. A variant that has no score is no error; its ``flag`` says why.
+            For a row, a file or an option that cannot be used. A variant that has no score is no error; its ``flag`` says why. But it
+            is one if there are rows and the reference has the contig of none of them, so that all would be flagged ``no_contig``.
 
         Examples
         --------

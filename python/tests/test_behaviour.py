@@ -104,6 +104,42 @@ def test_rows_of_variants():
         assert model.variants(path, [("c1", float(rows[0][1]), *rows[0][2:])]).score[0] == scores.score[0]
 
 
+def test_rows_of_which_no_contig_is_in_the_reference():
+    contig, alts = bases(60, 1), {"A": "C", "C": "G", "G": "T", "T": "A"}
+
+    def rows(*names):
+        return [(name, 20, contig[19], alts[contig[19]]) for name in names]
+
+    bare, prefixed = fasta([("17", contig), ("18", contig)]), fasta([("chr17", contig)])
+    vcf = write("noprefix.vcf", "#CHROM\tPOS\tID\tREF\tALT\n17\t20\t.\t%s\t%s\n" % rows("17")[0][2:])
+    with carbon_dna.Model(TINY) as model:
+        def refused(path, given, **options):
+            message = raises("input", lambda: model.variants(path, given, **options))
+            one_by_one = model.iter_variants(path, given, **options)
+            flags = []
+            assert message == raises("input", lambda: flags.extend(row.flag for row in one_by_one))
+            assert flags and set(flags) == {"no_contig"}
+            return message
+
+        assert refused(prefixed, vcf) == "no contig of %s ('17') is in %s ('chr17'); give unify_chr_names=\"-,chr\"" % (vcf, prefixed)
+        assert refused(pathlib.Path(prefixed), pathlib.Path(vcf)) == refused(prefixed, vcf)
+        assert refused(bare, rows("chr5", "chr17")) == ("no contig of the rows ('chr5', ...) is in %s ('17', ...); "
+                                                        "give unify_chr_names=\"chr,-\"" % bare)
+        assert "change the names in the rows" in refused(bare, rows("X"))
+        assert "change the names in the rows" in refused(bare, rows("X"), unify_chr_names="-,chr")
+        # An index that is not beside the FASTA.
+        index = write("other.fai", pathlib.Path(bare + ".fai").read_text())
+        os.remove(bare + ".fai")
+        assert "('17', ...)" in refused(bare + "##idx##" + index, rows("X"))
+        assert model.variants(prefixed, vcf, unify_chr_names="-,chr").flag.tolist() == [""]
+        # One contig that is there is enough, wherever it stands, and also where its variant has no score.
+        assert model.variants(prefixed, rows("17", "chr17", "17")).flag.tolist() == ["no_contig", "", "no_contig"]
+        assert model.variants(prefixed, [*rows("17"), ("chr17", 99, "A", "C")]).flag.tolist() == ["no_contig", "edge"]
+        assert len(model.variants(prefixed, [])) == 0
+        # What was read of the iterator is no error.
+        assert next(model.iter_variants(prefixed, rows("17", "17"))).flag == "no_contig"
+
+
 def test_results_are_equal_if_all_they_hold_is():
     gene, other = "ACGTTAGCATCGATCGGCNAAG", "ACGTTAGCATCGATCGGCNAAT"
     rows = [("", 5, "T", "A"), ("", 6, "A", "C")]  # the second is not what the gene has: NaN
