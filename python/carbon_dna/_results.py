@@ -190,7 +190,8 @@ class VariantScores(_Data):
                                self.values[i], *(None if column is None else float(column[i]) for column in (self.l2, self.jsd)))
 
     def __repr__(self) -> str:
-        return "VariantScores(rows=%d, with a score=%d)" % (len(self), np.count_nonzero(~np.isnan(self.score)))
+        columns = [column for column in (self.score, self.l2, self.jsd) if column is not None]
+        return "VariantScores(rows=%d, with a score=%d)" % (len(self), np.count_nonzero(~np.isnan(columns).all(axis=0)))
 
     def to_pandas(self) -> Any:
         """The columns but ``values`` as a pandas.DataFrame, with the index of the frame that was given; pandas has to be installed."""

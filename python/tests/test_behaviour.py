@@ -158,6 +158,17 @@ def test_results_are_equal_if_all_they_hold_is():
         assert model.score([gene])[0] != model.score([gene + "A"])[0]
 
 
+def test_rows_with_any_measure_have_a_score():
+    gene = bases(60, 1)
+    rows = [("", 20, gene[19], "A" if gene[19] != "A" else "C"), ("", 20, gene[18] + "N", "A"), ("", 1, "N", "A")]
+    with carbon_dna.Model(TINY) as model:
+        for measure in (None, ["l2"], ["jsd"], ["l2", "llr"], ["jsd", "l2", "llr"]):
+            scores = model.variants(None, rows, sequence=gene, measure=measure)
+            assert [flag == "" for flag in scores.flag] == [True, False, False]
+            assert repr(scores) == "VariantScores(rows=3, with a score=1)", measure
+        assert repr(model.variants(None, [], sequence=gene, measure=["l2"])) == "VariantScores(rows=0, with a score=0)"
+
+
 def frames():
     """pandas, or the test is skipped."""
     try:
