@@ -391,7 +391,11 @@ class Model:
         >>> scan.effects.shape, float(scan.effects[0, 0])
         ((12, 4), 0.0)
         """
-        scan, = self.iter_scan(fasta, [region], strand=strand, level=level, frames=frames, context=context, progress=progress)
+        try:
+            scan, = self.iter_scan(fasta, [region], strand=strand, level=level, frames=frames, context=context, progress=progress)
+        except (CarbonError, TypeError) as error:
+            error.args = (str(error).replace("regions[0]", "region", 1),)  # there is no list here
+            raise
         return scan
 
     # ---- embed

@@ -56,6 +56,23 @@ def test_errors_name_what_is_wrong():
     assert "closed" in repr(model)
 
 
+def test_errors_of_scan_name_its_parameter():
+    path = fasta([("c1", bases(60, 1))])
+    with carbon_dna.Model(TINY) as model:
+        for given, region in ((path, "cX:5-10"), (path, ""), (path, "c1:9-5"), (path, "c1:1-5,c1:9-10"), (None, "AC>GT")):
+            listed = raises("input", lambda given=given, region=region: list(model.iter_scan(given, [region])))
+            message = raises("input", lambda given=given, region=region: model.scan(given, region))
+            assert listed.startswith("regions[0]") and message == "region" + listed[len("regions[0]"):], (listed, message)
+        record = carbon_dna.Record("one", "AC>GT")
+        assert raises("input", lambda: model.scan(None, record)).startswith("region ")
+        for wrong in (5, None):
+            try:
+                model.scan(path, wrong)
+                raise AssertionError("%r was taken for a region" % wrong)
+            except TypeError as error:
+                assert str(error).startswith("region is of the type"), error
+
+
 def test_results_of_nothing():
     with carbon_dna.Model(TINY) as model:
         assert model.score([]) == []
