@@ -74,7 +74,8 @@ class Model:
     prefix : str, optional
         Metadata that stands before every sequence, as the option ``--prefix`` has it.
     species, gene_type, tag_grammar : str, optional
-        What the metadata says, in words that ``carbon score --help`` lists, in place of ``prefix``.
+        What the metadata says, in place of ``prefix``, such as ``species="fungi"``. An unknown word is an error that lists all that
+        are known.
     batch_tokens : int, optional
         New tokens of one batch. No result depends on it; fewer take less memory.
 

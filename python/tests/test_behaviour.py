@@ -14,7 +14,7 @@ import time
 import unittest
 
 import numpy as np
-from support import SHAPE, TINY, bases, carbon, checkpoint, child, fasta, raises, write
+from support import GENERATOR, SHAPE, TINY, bases, carbon, checkpoint, child, fasta, raises, write
 
 import carbon_dna
 
@@ -54,6 +54,21 @@ def test_errors_name_what_is_wrong():
         assert "the model is closed" == raises("closed", action)
     model.close()
     assert "closed" in repr(model)
+
+
+def test_an_unknown_word_of_the_metadata_is_told_all_that_are_known():
+    folder = checkpoint(*GENERATOR)
+    for name in ("species", "gene_type"):
+        message = raises("setting", lambda name=name: carbon_dna.Model(folder, **{name: "no-such-word"}))
+        known = message.split("names are ")[1].split(", ")
+        assert len(known) > 2, message
+        for word in known:
+            try:
+                carbon_dna.Model(folder, **{name: word}).close()
+            except carbon_dna.CarbonError as error:
+                assert "unknown" not in str(error), error  # of some words this model has no token
+    message = raises("setting", lambda: carbon_dna.Model(folder, species="fungi", tag_grammar="no-such-word"))
+    assert message.endswith("it must be 'corpus', 'card' or 'eval'"), message
 
 
 def test_errors_of_scan_name_its_parameter():
