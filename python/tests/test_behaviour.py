@@ -9,11 +9,13 @@ import logging
 import os
 import pathlib
 import pickle
+import re
 import threading
 import time
 import unittest
 
 import numpy as np
+import support
 from support import GENERATOR, SHAPE, TINY, bases, carbon, checkpoint, child, fasta, raises, write
 
 import carbon_dna
@@ -523,6 +525,18 @@ def test_the_examples_are_right():
     for name in ("carbon_dna", "carbon_dna._errors", "carbon_dna._files", "carbon_dna._model"):
         result = doctest.testmod(importlib.import_module(name))
         assert result.attempted > 0 and result.failed == 0, name
+
+
+def test_the_description_of_the_wheel_runs():
+    frames()
+    text = pathlib.Path(support.SOURCE, "python/README.md").read_text()
+    code = "\n".join(re.findall(r"^```python\n(.*?)^```", text, re.M | re.S))
+    folder = os.path.dirname(write("ref.fa", ">c1\n%s\n" % ("ACGT" * 20)))
+    pathlib.Path(folder, "my.vcf").write_text("#CHROM\tPOS\tID\tREF\tALT\nc1\t21\t.\tA\tC,G\n")
+    os.environ.setdefault("CARBON_MODEL_PATH", os.path.dirname(TINY))
+    done = child(code, cwd=folder)
+    assert done.returncode == 0, done.stderr.decode()
+    assert ["score" in line and "flag" in line for line in done.stdout.decode().splitlines()[2:]] == [True, False, False], done.stdout
 
 
 def test_every_public_method_has_a_docstring_with_an_example():
