@@ -280,7 +280,7 @@ class Model:
 
         total = None if isinstance(rows, (str, os.PathLike)) else count_of(rows)
         scores = results(self._open, "variants", options, inputs, read, Teller(progress, total))
-        return on_some_contig(scores, fasta, rows)
+        return scores if fasta is None else on_some_contig(scores, fasta, rows)
 
     def variants(self, fasta: Optional[Path], rows: Rows, *, sequence: Optional[Bases] = None, unify_chr_names: Optional[str] = None,
                  recipe: str = "centered", level: Optional[str] = None, measure: Optional[Sequence[str]] = None,

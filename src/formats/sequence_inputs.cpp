@@ -39,8 +39,12 @@ Region place(const WrittenRegion& region, const IndexedFasta& fasta, const std::
   return {region.contig, region.begin, end};
 }
 
-std::string text_of(const Region& region) {
-  return region.contig + ":" + std::to_string(region.begin + 1) + "-" + std::to_string(region.end);
+// As samtools writes it; an end that is open is left out. Of Region and of WrittenRegion.
+template <class Range>
+std::string text_of(const Range& region) {
+  const std::string end = region.end == kOpenEnd ? "" : std::to_string(region.end);
+  if (region.begin == 0 && end.empty()) return region.contig;
+  return region.contig + ":" + std::to_string(region.begin + 1) + "-" + end;
 }
 
 // Sorts regions by their place in the file. Throws Error if two overlap.
@@ -73,8 +77,7 @@ Region parse_region(const std::string& text, const IndexedFasta& fasta) {
 std::vector<Region> parse_regions(const std::string& list, const IndexedFasta& fasta, RegionStyle style) {
   std::vector<Region> regions;
   for (const WrittenRegion& region : parse_region_list(list, style, contigs_of(fasta)))
-    regions.push_back(
-        place(region, fasta, "region " + printable(region.contig) + ":" + std::to_string(region.begin + 1)));
+    regions.push_back(place(region, fasta, "region " + printable(text_of(region))));
   return regions;
 }
 
