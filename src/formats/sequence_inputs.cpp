@@ -77,7 +77,7 @@ Region parse_region(const std::string& text, const IndexedFasta& fasta) {
 std::vector<Region> parse_regions(const std::string& list, const IndexedFasta& fasta, RegionStyle style) {
   std::vector<Region> regions;
   for (const WrittenRegion& region : parse_region_list(list, style, contigs_of(fasta)))
-    regions.push_back(place(region, fasta, "region " + printable(text_of(region))));
+    regions.push_back(place(region, fasta, "region '" + printable(text_of(region)) + "'"));
   return regions;
 }
 

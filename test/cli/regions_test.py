@@ -157,8 +157,8 @@ def what_selects_nothing_is_said():
         expect_failure(carbon(*args, only), "only.bed", "has a base")
         expect_failure(carbon(*args, write(d, "none.bed", "#\n")), "none.bed", "no regions")
         expect_failure(carbon(*args, unclear), "unclear.txt:2", "'A'", "unclear.txt:1")
-    expect_failure(carbon("score", "-m", model(), "-r", "chrc1:5-9", FASTA), "region chrc1:5-9: no sequence chrc1", "which calls it c1")
-    expect_failure(carbon("scan", "-m", model(), "-f", FASTA, "-r", "chrc1:5-9"), "no sequence chrc1", "which calls it c1")
+    expect_failure(carbon("score", "-m", model(), "-r", "chrc1:5-9", FASTA), "region 'chrc1:5-9': no sequence chrc1", "which calls it c1")
+    expect_failure(carbon("scan", "-m", model(), "-f", FASTA, "-r", "chrc1:5-9"), "region 'chrc1:5-9': no sequence chrc1", "which calls it c1")
 
 
 if __name__ == "__main__":
