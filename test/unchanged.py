@@ -20,8 +20,9 @@ MARK = "# Left out while unchanged:"
 
 # What several parts test.
 GROUPS = {
-    # How the program is built, and by what.
-    "build": ["Makefile", "config.mk.in", "configure.ac", "install-deps.sh", "mk", "packaging/libraries"],
+    # How the program is built, and by what: all of mk but the fuzz targets.
+    "build": ["Makefile", "config.mk.in", "configure.ac", "install-deps.sh", "packaging/libraries",
+              *("mk/" + name for name in os.listdir(os.path.join(ROOT, "mk")) if name != "fuzz.mk")],
     # The CUDA backend and what gives it its work.
     "cuda": ["kernels", "src/transformer", "src/engine", "src/sampling", "test/gpu", "test/cuda_emulation", "bench/gpu",
              "test/reference", "mk/emulated.mk", "mk/cuda.mk", "test/cli/cuda_support.py"],
