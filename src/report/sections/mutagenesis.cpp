@@ -312,20 +312,21 @@ Section mutagenesis_section(const std::string& name, const std::string& path, co
       base.section.paragraphs.begin(),
       "Values are those of the score of carbon vep, ln of a ratio of probabilities: below zero, "
       "the model finds the changed sequence less likely than the reference.");
-  double bases = 0, sum = 0;
+  const bool compared = options.files.size() > 1;  // else nothing reads the sample
+  double values = 0, bases = 0, sum = 0;
   Sample sample{"effect", "nats", "change", {}};
   for (size_t p = 0; p < base.table.pieces.size(); ++p) {
     const Changes changes(base.table.pieces[p], base.table.indels);
     base.section.parts.emplace_back(effects_figure(base.piece_name(p), changes, base.genes[p]));
-    for (size_t i = 0; i < changes.piece().length(); ++i)
+    values += static_cast<double>(changes.values());
+    for (size_t i = 0; compared && i < changes.piece().length(); ++i)
       for (size_t row = 0; row < changes.names().size(); ++row)
         if (const double v = changes.value(i, row); std::isfinite(v))
           sample.values.push_back(static_cast<float>(v));
     for (const double mean : changes.means())
       if (std::isfinite(mean)) sum += mean, ++bases;
   }
-  base.section.statistics = {
-      {"changes", "Changes", "Changes with values", static_cast<double>(sample.values.size())}};
+  base.section.statistics = {{"changes", "Changes", "Changes with values", values}};
   if (bases > 0)
     base.section.statistics.push_back({"mean", "Mean", "Mean effect of a base (nats)", sum / bases});
   base.section.sample = std::move(sample);

@@ -217,6 +217,7 @@ void note_without_letters(size_t bases, const std::string& path, const ReportOpt
 Section probability_section(BaseSection base, const std::string& path, const ReportOptions& options) {
   const std::vector<TablePiece>& pieces = base.table.pieces;
   TrackSummary all;
+  const bool compared = options.files.size() > 1;  // else nothing reads the sample
   Sample sample{"ln P of the actual base", "nats", "base", {}};
   size_t viewed = 0, without_letters = 0;
   for (size_t p = 0; p < pieces.size(); ++p) {
@@ -226,7 +227,7 @@ Section probability_section(BaseSection base, const std::string& path, const Rep
     all.values += one.values;
     all.mean += weight * one.mean;
     all.right += weight * one.right;
-    for (size_t i = 0; i < track.length(); ++i) {
+    for (size_t i = 0; compared && i < track.length(); ++i) {
       const double value = log_likelihood(track, i);
       if (std::isnan(value))
         ++sample.missing;
