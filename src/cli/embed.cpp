@@ -20,7 +20,6 @@ int run(const CommandLine& line, EmbedCommand& command) {
   EmbedOptions& options = command.options;
   if (!default_inputs(line, options.inputs)) return 1;
   check_embed_options(options);
-  command.common.model.use = ModelUse::states;
   run_with_engine(command.common, options, run_embed);
   return 0;
 }
@@ -35,7 +34,6 @@ int run(const CommandLine& line, PredictCommand& command) {
   check_output_name("main_predict", options.output, {"tsv"}, "a table", "give it a name that ends in .tsv");
   check_continuable("main_predict", options.output, options.earlier);
   if (!default_inputs(line, options.inputs)) return 1;
-  command.common.model.use = ModelUse::labels;
   run_with_engine(command.common, options, run_predict);
   return 0;
 }
@@ -45,6 +43,7 @@ int run(const CommandLine& line, PredictCommand& command) {
 Run declare_embed(CommandLine& line) {
   const auto command = std::make_shared<EmbedCommand>();
   EmbedOptions& options = command->options;
+  command->common.model.use = ModelUse::states;
   line.describe(
       "Hidden states of FASTA sequences, for use as embeddings",
       "carbon embed [options] <seqs.fa[.gz]>... | -",
@@ -75,6 +74,7 @@ Run declare_embed(CommandLine& line) {
 Run declare_predict(CommandLine& line) {
   const auto command = std::make_shared<PredictCommand>();
   PredictOptions& options = command->options;
+  command->common.model.use = ModelUse::labels;
   line.describe(
       "Values of the labels of a fine-tuned model for FASTA sequences",
       "carbon predict -m MODEL [options] <seqs.fa[.gz]>... | -",

@@ -26,7 +26,8 @@ struct CommonOptions {
 };
 
 /// Adds -m, --rope-scaling, --lora, --device, --dtype, -@, --batch-tokens, --progress, -q, -v, --log-json.
-/// A parsed command line then says, as information, which device is automatic.
+/// The model.use that is set by then says whether the bundled model is a default of -m. A parsed command line
+/// says, as information, which device is automatic.
 void add_common_options(CommandLine& line, CommonOptions& options);
 /// --progress alone, which add_common_options() includes.
 void add_progress_option(CommandLine& line, ProgressMode& mode);

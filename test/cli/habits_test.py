@@ -48,6 +48,15 @@ def help_fits_a_terminal_and_ends_with_examples():
 
 
 @case
+def the_bundled_model_is_the_default_of_commands_that_can_use_it():
+    for name in COMMANDS:
+        text = ok(name, "--help").text
+        if "-m, --model" in text:
+            defaults = [words in " ".join(text.split()) for words in ("(default: $CARBON_MODEL)", "(default: $CARBON_MODEL, else the bundled carbon-tiny)")]
+            expect_equal(defaults, [True, False] if name in ("annotate", "predict") else [False, True], name)
+
+
+@case
 def options_by_the_beginning_of_their_names():
     path = fasta(">a\n%s\n" % BASES)
     wanted = ok("score", "-m", model(), "--strand", "both", "--output-type", "tsv", path).out
