@@ -53,7 +53,7 @@ void add_options(CommandLine& line, uint32_t uses, PluginCommand& command) {
   group.option({'o', "output", kOutput, "output file (default: standard output)"}, options.output);
   if (uses & (CARBON_WRITES_RECORDS | CARBON_WRITES_VCF)) {
     group
-        .option({'O', "output-type", "u|b|v|z[0-9]",
+        .option({'O', "output-type", kPluginOutputTypes,
                  "format: u or b, BCF, uncompressed or compressed; v or z, VCF; 0-9, the compression level"},
                 options.output_type)
         .offers({"u", "b", "v", "z"});

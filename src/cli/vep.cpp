@@ -226,7 +226,7 @@ Run declare_vep(CommandLine& line) {
                options.fasta);
   group.option({'o', "output", kOutput, "output file (default: standard output)"}, options.output);
   group
-      .option({'O', "output-type", "u|b|v|z[0-9]|t|bigwig",
+      .option({'O', "output-type", kVepOutputTypes,
                "format: u or b, BCF, uncompressed or compressed; v or z, VCF; 0-9, the compression level; t, "
                "a table with one line per ALT; bigwig, the lowest score at each POS, for genome browsers"},
               options.output_type)

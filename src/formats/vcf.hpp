@@ -164,8 +164,8 @@ struct VcfWriterOptions {
 };
 
 /// Reads an output type, one of `u|b|v|z|t` with an optional level 0-9 after b or z, into `type` and `level`.
-/// Throws Error for any other text.
-void parse_output_type(const std::string& text, VcfWriterOptions& options);
+/// Throws Error for any other text, which lists `known`, the types that the command has.
+void parse_output_type(const std::string& text, VcfWriterOptions& options, const std::string& known);
 /// The type that `path` and `type` select: u, b, v, z, or t for a table, which VcfWriter does not write.
 char output_type(const VcfWriterOptions& options);
 /// Appends the text of a Float as VcfWriter prints it.

@@ -153,10 +153,10 @@ void check_output_index(const VcfWriterOptions& options) {
   }
 }
 
-void parse_output_type(const std::string& text, VcfWriterOptions& options) {
+void parse_output_type(const std::string& text, VcfWriterOptions& options, const std::string& known) {
   if (text.empty() || text.size() > 2 || std::strchr("ubvzt", text[0]) == nullptr ||
       (text.size() == 2 && (text[0] == 't' || text[1] < '0' || text[1] > '9'))) {
-    throw Error("parse_output_type", "'" + text + "' is not an output type; one of u, b[0-9], v, z[0-9], t");
+    throw Error("parse_output_type", "'" + text + "' is not an output type; one of " + known);
   }
   const int level = text.size() == 2 ? text[1] - '0' : -1;
   if (text[0] != 't') check_output_type(text[0], level);

@@ -176,7 +176,7 @@ VcfWriterOptions PluginRun::record_options() const {
   VcfWriterOptions out;
   out.path = options_.output;
   out.log = options_.log;
-  if (!options_.output_type.empty()) parse_output_type(options_.output_type, out);
+  if (!options_.output_type.empty()) parse_output_type(options_.output_type, out, kPluginOutputTypes);
   if (output_type(out) == 't')
     throw Error("plugin", "plugins write records as VCF or BCF, not as a table",
                 {"choose VCF or BCF with {-O} u, b, v or z"});

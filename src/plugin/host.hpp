@@ -100,12 +100,15 @@ struct GenotypesView {
   std::vector<const char*> name_views, set_views;
 };
 
+/// Those of -O.
+inline constexpr const char* kPluginOutputTypes = "u|b|v|z[0-9]";
+
 struct PluginRunOptions {
   std::string name;
   std::vector<std::string> inputs;     // for a plugin that reads records, the first is its VCF
   std::vector<std::string> arguments;  // options of the plugin
   std::string output = "-";
-  std::string output_type;     // of records: "", u, b[0-9], v, z[0-9]
+  std::string output_type;     // of records: "" or one of kPluginOutputTypes
   VcfReaderOptions selection;  // which records
   bool version_lines = true;
   std::string command_line;

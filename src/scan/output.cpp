@@ -249,7 +249,7 @@ VcfWriterOptions scan_writer_options(const ScanOptions& options) {
   out.path = options.output;
   out.log = options.log;
   out.type = 't';
-  if (!options.output_type.empty()) parse_output_type(options.output_type, out);
+  if (!options.output_type.empty()) parse_output_type(options.output_type, out, shown_scan_outputs());
   out.type = output_type(out);
   if (out.level < 0 && out.type != 'u' && out.type != 'v') out.level = kScanCompression;
   out.indexed_table = true;

@@ -55,7 +55,7 @@ VcfWriterOptions output_options(const VepOptions& options) {
   out.path = options.output;
   out.log = options.log;
   if (!options.output_type.empty() && options.output_type != kTrackType)
-    parse_output_type(options.output_type, out);
+    parse_output_type(options.output_type, out, kVepOutputTypes);
   if (!options.write_index.empty()) parse_write_index(options.write_index, out);
   return out;
 }

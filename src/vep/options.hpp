@@ -30,11 +30,14 @@ inline constexpr const char* kVariantPool = "variant";
 /// How many tokens of `bases` bases that are; 0 for those of the window. Throws SettingError.
 size_t pooled_tokens(const std::string& pool, size_t bases);
 
+/// Those of -O.
+inline constexpr const char* kVepOutputTypes = "u|b|v|z[0-9]|t|bigwig";
+
 struct VepOptions {
   std::string input = "-";
   std::string fasta;
   std::string output = "-";
-  std::string output_type;                 // "", u, b[0-9], v, z[0-9], t, bigwig
+  std::string output_type;                 // "" or one of kVepOutputTypes
   std::string write_index;                 // "", csi, tbi
   TableHeader header = TableHeader::full;  // of a table
   VcfReaderOptions selection;

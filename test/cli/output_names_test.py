@@ -1,6 +1,7 @@
 """What the name of an output says: it chooses the format, or is refused; and files that are given for one another."""
 
 import os
+import re
 
 from harness import (carbon, case, data, decompress, expect, expect_equal, expect_failure, fresh, is_bgzf, main, model, ok, read,
                      tool)
@@ -41,6 +42,15 @@ def an_output_type_that_the_name_contradicts_is_refused():
                                  ("scan", "t", "x.bedgraph"), ("scan", "z", "x.bw"), ("score", "bedgraph", "x.tsv"), ("score", "tsv", "x.bedgraph"),
                                  ("embed", "tsv", "x.npy"), ("embed", "npy", "x.tsv"), ("embed", "safetensors", "x.npy")):
         expect_failure(run(command, "-O", type_, "-o", os.path.join(fresh(), name)), name, "-O")
+
+
+@case
+def a_wrong_output_type_is_answered_with_those_that_help_shows():
+    fasta = reference()
+    for name, args in (("vep", ("-f", fasta, MINI)), ("scan", ("-f", fasta)), ("+haplotypes", (MINI, "--", "-f", fasta))):
+        shown = re.search(r"-O,--output-type (\S+)", ok(name, "--help").text)[1]
+        for wrong in ("x", "t5", "v0x"):
+            expect_failure(carbon(name, "-O", wrong, *args), "'%s' is not an output type; one of %s" % (wrong, shown))
 
 
 @case

@@ -172,21 +172,23 @@ TEST_CASE("definitions and values of an earlier run are replaced or dropped") {
 
 TEST_CASE("output types, suffixes and levels") {
   VcfWriterOptions options;
-  parse_output_type("z9", options);
+  parse_output_type("z9", options, "z, t");
   CHECK(options.type == 'z');
   CHECK(options.level == 9);
-  parse_output_type("u", options);
+  parse_output_type("u", options, "z, t");
   CHECK(options.type == 'u');
   CHECK(options.level == -1);
   for (const char* bad : {"", "x", "u1", "v0", "zz", "z10", "t1"}) {
     CAPTURE(bad);
-    CHECK(error_of([&] { parse_output_type(bad, options); }) != "");
+    CHECK(error_of([&] { parse_output_type(bad, options, "z, t"); }) != "");
   }
+  CHECK(contains(error_of([&] { parse_output_type("x", options, "z, t"); }),
+                 "'x' is not an output type; one of z, t"));
   const TemporaryDirectory dir;
   const std::string in = dir.put("in.vcf", header + many_records(3000));
   const auto first_bytes = [&](const char* name, const char* type) {
     VcfWriterOptions options = score_options(dir.file(name));
-    if (*type) parse_output_type(type, options);
+    if (*type) parse_output_type(type, options, "z, t");
     copy_records(in, options);
     const std::string bytes = read_bytes(options.path);
     VcfWriterOptions text;
@@ -209,7 +211,7 @@ TEST_CASE("output types, suffixes and levels") {
   CHECK((uncompressed == "raw bcf" || uncompressed == "bcf"));
   CHECK(read_bytes(dir.file("i.bcf")).size() > 2 * read_bytes(dir.file("d.bcf")).size());
   VcfWriterOptions level = score_options(dir.file("k.vcf"));
-  parse_output_type("z9", level);
+  parse_output_type("z9", level, "z, t");
   CHECK(contains(error_of([&] { copy_records(in, level); }), "level"));
   CHECK_FALSE(std::filesystem::exists(dir.file("k.vcf")));
 }
@@ -218,7 +220,7 @@ TEST_CASE("a table is a separate type, which VcfWriter refuses") {
   const auto type = [](const char* path, const char* given) {
     VcfWriterOptions options;
     options.path = path;
-    if (*given) parse_output_type(given, options);
+    if (*given) parse_output_type(given, options, "z, t");
     return output_type(options);
   };
   CHECK(type("-", "t") == 't');
