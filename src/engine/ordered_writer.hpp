@@ -7,6 +7,7 @@
 // by then are still consumed.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -84,10 +85,10 @@ class OrderedWriter {
     return failure_;
   }
 
-  /// Whether items were added that are not consumed yet.
-  bool holds_items() const {
+  /// Whether requests of items are not finished yet.
+  bool awaits_requests() const {
     const std::lock_guard lock(mutex_);
-    return held_ > 0;
+    return std::any_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.pending > 0; });
   }
 
   /// Calls `consume` for the items in order until the last one, and `idle` (may be null) before it waits.
@@ -173,7 +174,7 @@ struct OrderedRun {
   /// that are complete, with the first error or null. It must end the process, because the engine may still
   /// be in a pass, and `produce` in a read that cannot be interrupted.
   std::function<void(const std::exception_ptr&)> stopped;
-  /// Called when `produce` throws while items that it has made are still to be computed. The run then
+  /// Called when `produce` throws while requests of its items are still to be computed. The run then
   /// finishes them before it throws the error. Null: it throws at once.
   std::function<void()> finishing;
 };
@@ -211,7 +212,7 @@ void run_ordered(Engine& engine, const std::function<void(const std::function<vo
     try {
       produce([&](Item item) { writer.add(std::move(item)); });
     } catch (...) {
-      if (!run.finishing || writer.failure() || !writer.holds_items()) throw;
+      if (!run.finishing || writer.failure() || !writer.awaits_requests()) throw;
       unread = std::current_exception();
       run.finishing();
     }

@@ -241,6 +241,25 @@ TEST_CASE("a wish to stop ends the run with the items that are complete") {
   for (uint32_t i = 0; i < seen.size(); ++i) CHECK(seen[i] == i);
 }
 
+TEST_CASE("items without requests leave nothing to finish when reading ends early") {
+  const GeneratedCheckpoint files(tiny());
+  TestEngine engine(files.dir(), 40);
+  OrderedRun run;
+  bool finishing = false;
+  uint32_t seen = 0;
+  run.finishing = [&] { finishing = true; };
+  CHECK_THROWS_WITH(run_ordered<Item>(
+                        engine.get(),
+                        [](const Emit& emit) {
+                          for (uint32_t i = 0; i < 300; ++i) emit({i, {}});
+                          throw Error("produce", "cut file");
+                        },
+                        [&](const Item&) { ++seen; }, run),
+                    "cut file");
+  CHECK_FALSE(finishing);
+  CHECK(seen == 300);
+}
+
 TEST_CASE("a command's run completes its output, or says what is kept") {
   const GeneratedCheckpoint files(tiny());
   TestEngine engine(files.dir(), 40);
