@@ -69,17 +69,18 @@ struct BgzfOptions {
   int threads = 0;  // that compress beside the one that writes; 0: this one compresses
 };
 
-/// An output that is being written, whatever its format. All functions throw Error if writing fails.
+/// An output that is being written, whatever its format. All functions throw Error if writing fails. In a
+/// format whose index comes last, such as bigWig, only close() has work: an unfinished file is of no use.
 class Output {
  public:
   virtual ~Output() = default;
   /// Ends a block of compressed output, if one is begun.
-  virtual void end_block() = 0;
+  virtual void end_block() {}
   /// Passes everything written so far to the file, which also ends a block.
-  virtual void flush() = 0;
+  virtual void flush() {}
   /// Passes what was written so far on to a pipe or a terminal, if it is not compressed: where blocks of a
   /// compressed stream end must not depend on time.
-  virtual void flush_for_reader() = 0;
+  virtual void flush_for_reader() {}
   /// Flushes, closes and gives the file its name. Without this call no output file is left.
   virtual void close() = 0;
 };

@@ -249,11 +249,6 @@ class BigwigScanOutput final : public ScanOutput, private Output {
   Output& file() override { return *this; }
 
  private:
-  // Blocks have a size of their own, and an interrupted run leaves nothing of a file whose index comes last.
-  void end_block() override {}
-  void flush() override {}
-  void flush_for_reader() override {}
-
   void close() override {
     write_block();
     for (const auto& writer : writers_) writer->finish();

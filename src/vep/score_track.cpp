@@ -60,11 +60,6 @@ class TrackSiteOutput final : public SiteOutput, private Output {
   Output& file() override { return *this; }
 
  private:
-  // Nothing is written before all records are read.
-  void end_block() override {}
-  void flush() override {}
-  void flush_for_reader() override {}
-
   void close() override {
     std::vector<std::pair<std::string, int64_t>> contigs;
     std::vector<std::optional<size_t>> places;  // of contigs among those of the file
