@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 from harness import CARBON, DATA, ENV, Skip, case, command, data, expect, expect_equal, expect_failure, fresh, main, ok, read, write
 from serve_support import Server
@@ -24,6 +25,8 @@ MAY_NEED = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so
 NEWEST = (2, 28)
 CUDA_LIBRARY = os.path.join(BUILD, "carbon-cuda.so")
 GIVEN = os.environ.get("CARBON_PORTABLE", "")
+if GIVEN and not all(os.path.exists(os.path.join(GIVEN, path)) for path in (LIBRARIES, os.path.join("bin", "carbon"))):
+    sys.exit("CARBON_PORTABLE=%s is not the folder of an unpacked archive of packaging/build-portable.sh" % GIVEN)
 _made = {}
 
 
@@ -378,6 +381,14 @@ def programs_that_may_not_run():
             expect(result.rc == 1 and result.err.count("\n") == 1 and "mounted with noexec" in result.err, "no clear error", result)
     finally:
         command(["umount", mounted])
+
+
+@case
+def another_folder_than_that_of_an_archive():
+    for folder in (fresh(), "/no/such/folder"):
+        refused = command([sys.executable, __file__], env={"CARBON_PORTABLE": folder})
+        words = "CARBON_PORTABLE=%s is not the folder of an unpacked archive" % folder
+        expect(refused.rc == 1 and refused.out == b"" and refused.err.count("\n") == 1 and words in refused.err, "no clear error", refused)
 
 
 @case
