@@ -100,8 +100,11 @@ std::string find_model(const std::string& value) {
   if (!reasons.empty()) fail(value, ": " + reasons, adapter_advice(adapter));
   fail(value,
        " not found (no config.json, no .gguf file) in " + searched + similar_models(value) +
-           "; carbon does not download models, so fetch it first" +
-           (std::count(value.begin(), value.end(), '/') == 1 ? ": hf download " + printable(value) : ""));
+           "; carbon does not download models, so fetch " +
+           (std::count(value.begin(), value.end(), '/') == 1
+                ? "it first: hf download " + printable(value)
+                : "one first and give its whole name, such as hf download HuggingFaceBio/Carbon-500M"),
+       {"'carbon models' lists those that are there"});
 }
 
 /// What lies in a directory of models under the names NAME, and below `group/` ORG/NAME.
