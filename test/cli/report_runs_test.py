@@ -150,6 +150,11 @@ def files_and_settings_are_told_apart_where_they_differ():
     table = page.table("All files: 3")
     base = lambda path: os.path.basename(os.path.dirname(path)) + "/x.vcf"
     expect_equal([row["File"] for row in table], [base(one), base(two), base(one) + " (2)"], "names")
+    folder = os.path.dirname(one)
+    write(folder, "x.vcf (2)", read(one))
+    ok("report", "--tags", "A", "-o", os.path.join(folder, "r.html"), "x.vcf", "x.vcf (2)", "x.vcf", cwd=folder)
+    names = [row["File"] for row in Page(read(os.path.join(folder, "r.html")).decode()).table("All files: 3")]
+    expect_equal(names, ["x.vcf", "x.vcf (2)", "x.vcf (3)"], "a file that is called like a copy")
     expect_equal([row["Model"][-15:] for row in table], ["checkpoint-1000", "checkpoint-2000", "checkpoint-1000"], "models")
     expect_equal(page.figures["comparison_scores"][1][0][2:], [row["File"] for row in table], "columns")
     expect(not any("Model" in p for p in page.paragraphs if p.startswith("Alike")), "models are called alike")

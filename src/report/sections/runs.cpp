@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "src/base/words.hpp"
@@ -173,7 +174,8 @@ void leave_out_infinite(std::vector<Section>& files, Section& out) {
 }  // namespace
 
 std::vector<std::string> short_names(const std::vector<std::string>& paths) {
-  std::map<std::string, size_t> files, taken;
+  std::map<std::string, size_t> files;
+  std::set<std::string> taken;
   for (const std::string& path : paths) ++files[file_name(path)];
   std::vector<std::string> out;
   for (const std::string& path : paths) {
@@ -183,7 +185,8 @@ std::vector<std::string> short_names(const std::vector<std::string>& paths) {
       if (!folder.empty()) name.insert(0, folder + "/");
     }
     name = cut_middle(name, kLongestName);
-    if (const size_t copy = ++taken[name]; copy > 1) name += " (" + std::to_string(copy) + ")";
+    const std::string first = name;
+    for (int copy = 2; !taken.insert(name).second; ++copy) name = first + " (" + std::to_string(copy) + ")";
     out.push_back(name);
   }
   return out;
