@@ -22,16 +22,19 @@ struct TrackSummary {
   double right = 0;   // the share of bases whose most likely letter is the actual one
 };
 
-TrackSummary summary_of(const BaseTrack& track) {
+// Adds ln P of each base to the sample, if there is one.
+TrackSummary summary_of(const BaseTrack& track, Sample* sample) {
   TrackSummary out;
   double sum = 0, right = 0;
   for (size_t i = 0; i < track.length(); ++i) {
     const double value = log_likelihood(track, i);
     if (std::isnan(value)) continue;
     ++out.values;
+    if (sample) sample->values.push_back(static_cast<float>(value));
     sum += value;
     right += std::all_of(&track.lnp[4 * i], &track.lnp[4 * i] + 4, [&](double v) { return v <= value; });
   }
+  if (sample) sample->missing += track.length() - out.values;
   const double count = std::max(1.0, static_cast<double>(out.values));
   out.mean = sum / count;
   out.right = right / count;
@@ -130,8 +133,7 @@ std::string extremes_words(const TablePiece& piece, const BaseTrack& track) {
 
 // `viewer` is whether the figure gets the data of the page's viewer.
 Figure logo_figure(const std::string& name, const TablePiece& piece, const BaseTrack& track,
-                   const std::vector<Gene>& genes, bool viewer) {
-  const TrackSummary sum = summary_of(track);
+                   const TrackSummary& sum, const std::vector<Gene>& genes, bool viewer) {
   Chart chart = base_chart(piece, "Values of ", "");
   chart.name = name + "_logo";
   chart.title = "Probabilities of the bases of " + piece.place();
@@ -167,7 +169,8 @@ Figure logo_figure(const std::string& name, const TablePiece& piece, const BaseT
   return out;
 }
 
-Figure map_figure(const std::string& name, const TablePiece& piece, const BaseTrack& track) {
+// `values` is the number of bases with a value.
+Figure map_figure(const std::string& name, const TablePiece& piece, const BaseTrack& track, size_t values) {
   const PieceRows rows = rows_of(track.length());
   const int64_t step = TrackLayout(rows.views[0], rows.width).step;
   const double limit = heatmap_limit(track);
@@ -186,7 +189,7 @@ Figure map_figure(const std::string& name, const TablePiece& piece, const BaseTr
   }
   chart.y.label = "Alternative";
   chart.what = "ln P(alternative) \u2212 ln P(reference), in nats, for the three changes of each of " +
-               plural(summary_of(track).values, "base") + ".";
+               plural(values, "base") + ".";
   chart.how = "It is shown as colour; 19 of 20 values lie between the ends of the colours. " +
               (step > 1 ? "Columns are means of " + std::to_string(step) + " bases."
                         : std::string("Grey marks the reference."));
@@ -222,23 +225,17 @@ Section probability_section(BaseSection base, const std::string& path, const Rep
   size_t viewed = 0, without_letters = 0;
   for (size_t p = 0; p < pieces.size(); ++p) {
     const BaseTrack track = make_track(pieces[p].letters, pieces[p].values, pieces[p].first);
-    const TrackSummary one = summary_of(track);
+    const TrackSummary one = summary_of(track, compared ? &sample : nullptr);
     const auto weight = static_cast<double>(one.values);
     all.values += one.values;
     all.mean += weight * one.mean;
     all.right += weight * one.right;
-    for (size_t i = 0; compared && i < track.length(); ++i) {
-      const double value = log_likelihood(track, i);
-      if (std::isnan(value))
-        ++sample.missing;
-      else
-        sample.values.push_back(static_cast<float>(value));
-    }
     const bool viewer = viewed + track.length() <= kMostViewerBases;
     if (viewer) viewed += track.length();
     if (!viewer && track.length() > kMostLetters) without_letters += track.length();
-    base.section.parts.emplace_back(logo_figure(base.piece_name(p), pieces[p], track, base.genes[p], viewer));
-    base.section.parts.emplace_back(map_figure(base.piece_name(p), pieces[p], track));
+    base.section.parts.emplace_back(
+        logo_figure(base.piece_name(p), pieces[p], track, one, base.genes[p], viewer));
+    base.section.parts.emplace_back(map_figure(base.piece_name(p), pieces[p], track, one.values));
   }
   if (all.values > 0) {
     all.mean /= static_cast<double>(all.values);
