@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from . import _library
 from ._calls import results
-from ._contigs import on_some_contig
 from ._errors import CarbonError
 from ._inputs import Bases, count_of, encoded_sequences, optional_text, several
 from ._library import Arrays, lib, read_json
@@ -279,8 +278,7 @@ class Model:
             return VariantScore(*row[:4], float(values[0]) if len(values) else float("nan"), arrays.text(b"flag"), values, l2, jsd)
 
         total = None if isinstance(rows, (str, os.PathLike)) else count_of(rows)
-        scores = results(self._open, "variants", options, inputs, read, Teller(progress, total))
-        return scores if fasta is None else on_some_contig(scores, fasta, rows)
+        return results(self._open, "variants", options, inputs, read, Teller(progress, total))
 
     def variants(self, fasta: Optional[Path], rows: Rows, *, sequence: Optional[Bases] = None, unify_chr_names: Optional[str] = None,
                  recipe: str = "centered", level: Optional[str] = None, measure: Optional[Sequence[str]] = None,

@@ -155,16 +155,16 @@ def test_rows_of_which_no_contig_is_in_the_reference():
             assert flags and set(flags) == {"no_contig"}
             return message
 
-        assert refused(prefixed, vcf) == "no contig of %s ('17') is in %s ('chr17'); give unify_chr_names=\"-,chr\"" % (vcf, prefixed)
+        assert refused(prefixed, vcf) == "no contig of the variants (17) is in %s (chr17); add unify_chr_names -,chr" % prefixed
         assert refused(pathlib.Path(prefixed), pathlib.Path(vcf)) == refused(prefixed, vcf)
-        assert refused(bare, rows("chr5", "chr17")) == ("no contig of the rows ('chr5', ...) is in %s ('17', ...); "
-                                                        "give unify_chr_names=\"chr,-\"" % bare)
-        assert "change the names in the rows" in refused(bare, rows("X"))
-        assert "change the names in the rows" in refused(bare, rows("X"), unify_chr_names="-,chr")
+        assert refused(bare, rows("chr5", "chr17")) == ("no contig of the variants (chr17, ...) is in %s (17, ...); "
+                                                        "add unify_chr_names chr,-" % bare)
+        assert refused(bare, rows("X")) == "no contig of the variants (X) is in %s (17, ...)" % bare
+        assert refused(prefixed, rows("chr17"), unify_chr_names="chr,-").endswith("the names match without unify_chr_names: leave it out")
         # An index that is not beside the FASTA.
         index = write("other.fai", pathlib.Path(bare + ".fai").read_text())
         os.remove(bare + ".fai")
-        assert "('17', ...)" in refused(bare + "##idx##" + index, rows("X"))
+        assert "(17, ...)" in refused(bare + "##idx##" + index, rows("X"))
         assert model.variants(prefixed, vcf, unify_chr_names="-,chr").flag.tolist() == [""]
         # One contig that is there is enough, wherever it stands, and also where its variant has no score.
         assert model.variants(prefixed, rows("17", "chr17", "17")).flag.tolist() == ["no_contig", "", "no_contig"]

@@ -201,7 +201,10 @@ int Call::next(milliseconds timeout) {
 void Call::advance() {
   take_finished();
   if (results_.empty() && running_.empty() && waiting_.empty())
-    or_code(CARBON_E_INPUT, [&] { plan([&](const Emit& emit) { verb_.verb->flush(emit); }); });
+    or_code(CARBON_E_INPUT, [&] {
+      plan([&](const Emit& emit) { verb_.verb->flush(emit); });
+      if (ended_ && waiting_.empty()) verb_.verb->end();
+    });
   run_waiting();
   take_finished();  // what needs no request
 }

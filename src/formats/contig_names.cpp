@@ -90,7 +90,8 @@ Advice ContigNames::advice(const std::vector<std::string>& vcf_names,
   for (const std::string& name : vcf_names)
     if (!find(name, has, "").empty()) return {};
   if (std::any_of(vcf_names.begin(), vcf_names.end(), has))
-    return {"the names match without {--unify-chr-names} and {--chr-map}: leave them out"};
+    return {map_.empty() ? "the names match without {--unify-chr-names}: leave it out"
+                         : "the names match without {--unify-chr-names} and {--chr-map}: leave them out"};
   Advice pair = {"name the pairs in a file (the VCF has {0}, the FASTA {1}) and add {--chr-map} FILE",
                  {vcf_names.front(), fasta_names.front()}};
   const ContigSpellings spellings(fasta_names);
@@ -104,6 +105,17 @@ Advice ContigNames::advice(const std::vector<std::string>& vcf_names,
     pair.values = {name, other};
   }
   return pair;
+}
+
+Error ContigNames::none_matches(const std::string& function, const std::string& whose,
+                                const std::vector<std::string>& vcf_names, const std::string& fasta,
+                                const std::vector<std::string>& fasta_names) const {
+  Advice known = advice(vcf_names, fasta_names);
+  if (known.text.empty()) known = {"give the right names in pairs with {--chr-map} FILE"};
+  return {function,
+          "no contig of " + whose + " (" + first_of_list(vcf_names) + ") is in " + fasta + " (" +
+              first_of_list(fasta_names) + ")",
+          known};
 }
 
 Respelled respelled(const std::vector<std::string>& names, const std::vector<std::string>& of_file,

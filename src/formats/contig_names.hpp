@@ -30,6 +30,10 @@ class ContigNames {
   /// nothing is removed or mapped, or contig_pairs with a name of either side; none if a name matches
   /// already.
   Advice advice(const std::vector<std::string>& vcf_names, const std::vector<std::string>& fasta_names) const;
+  /// The Error of such a run, of `function`: `whose` contigs, such as those of "the VCF", are not in `fasta`.
+  Error none_matches(const std::string& function, const std::string& whose,
+                     const std::vector<std::string>& vcf_names, const std::string& fasta,
+                     const std::vector<std::string>& fasta_names) const;
 
  private:
   void read_prefixes(const std::string& text);

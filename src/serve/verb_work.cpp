@@ -113,6 +113,7 @@ void VerbWork::plan_next() {
   const Emit emit = [this](Piece piece) { planned_.push_back(std::move(piece)); };
   if (next_input_ < inputs()) return add_input(next_input_++, emit);
   verb_->flush(emit);
+  verb_->end();
   all_planned_ = true;
 }
 

@@ -109,7 +109,8 @@ void VepPlanner::run(const RecordInput& input, Journal* journal,
   plan(records, emit);
   if (journal) journal->check_replayed();
   check_share(true);
-  if (!any_contig_found_ && !unknown_contigs_.empty()) no_names_match();
+  if (!any_contig_found_ && !unknown_contigs_.empty())
+    throw names_.none_matches("vep", "the VCF", unknown_contigs_, fasta_.path(), fasta_.names());
   warn_of_unknown_contigs();
 }
 
@@ -232,17 +233,6 @@ void VepPlanner::warn_of_unknown_contigs() const {
                             " records, " + std::to_string(unknown_records_) + " in number, are not scored" +
                             other.words,
                         other.advice);
-}
-
-void VepPlanner::no_names_match() const {
-  const std::vector<std::string>& ours = unknown_contigs_;
-  const std::vector<std::string>& theirs = fasta_.names();
-  Advice advice = names_.advice(ours, theirs);
-  if (advice.text.empty()) advice = {"give the right names in pairs with {--chr-map} FILE"};
-  throw Error("vep",
-              "no contig of the VCF (" + first_of_list(ours) + ") is in " + fasta_.path() + " (" +
-                  first_of_list(theirs) + ")",
-              advice);
 }
 
 NeighbourCount::NeighbourCount(const VcfReader& vcf) : vcf_(vcf) {

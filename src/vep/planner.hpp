@@ -110,7 +110,6 @@ class VepPlanner {
   void note_mismatch(const VcfRecord& record, const std::string& fasta_bases);
   void check_share(bool at_end) const;
   void warn_of_unknown_contigs() const;
-  [[noreturn]] void no_names_match() const;
 
   const VepOptions& options_;
   const SitePlanner& sites_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "src/base/json.hpp"
@@ -108,6 +109,17 @@ class PlannedVariants final : public VariantsVerb {
     if (kept_.size() >= step_) flush(emit);
   }
 
+  // The FASTA of a door has a name that clients do not know.
+  void end() override {
+    if (lacking_.empty()) return;
+    const std::vector<std::string> ours(lacking_.begin(), lacking_.end());
+    const auto fail = [&](const std::string& name, const IndexedFasta& fasta) {
+      throw names_.none_matches("vep", "the variants", ours, name, fasta.names());
+    };
+    if (fasta_) fail(fasta_->path(), *fasta_);
+    context_.reference->read([&](const IndexedFasta& fasta) { fail("the reference", fasta); });
+  }
+
   void flush(const Emit& emit) override {
     if (fasta_) name_contigs(*fasta_);
     if (reader_) return plan(*reader_, emit);
@@ -120,17 +132,20 @@ class PlannedVariants final : public VariantsVerb {
   }
 
  private:
-  // Takes the names that the FASTA has. Another spelling is offered once, never taken.
+  // Takes the names that the FASTA has, or none. Another spelling is offered once, never taken.
   void name_contigs(const IndexedFasta& fasta) {
     for (PlacedVariant& variant : kept_) {
       const std::string known = names_.to_fasta(variant.contig, fasta);
       if (!known.empty()) {
-        variant.contig = known;
-      } else if (!offered_) {
-        offered_ = true;
-        const std::string words = called_otherwise(variant.contig, fasta.names());
+        any_found_ = true;
+        lacking_.clear();
+      } else {
+        if (!any_found_) lacking_.insert(variant.contig);
+        const std::string words =
+            std::exchange(offered_, true) ? "" : called_otherwise(variant.contig, fasta.names());
         if (!words.empty()) context_.note("the reference has no contig " + printable(variant.contig) + words);
       }
+      variant.contig = known;
     }
   }
 
@@ -165,7 +180,8 @@ class PlannedVariants final : public VariantsVerb {
   SitePlanner planner_;
   const ContigNames names_;
   const size_t step_;
-  bool offered_ = false;
+  bool offered_ = false, any_found_ = false;
+  std::set<std::string> lacking_;  // contigs that the FASTA lacks, as long as it has none of the variants'
   std::vector<std::string> labels_;
   std::vector<Measure> measures_;          // those besides llr
   std::optional<IndexedFasta> fasta_;      // of the settings

@@ -103,6 +103,8 @@ class Verb {
   virtual void add(size_t index, const std::string& name, std::string_view text, const Emit& emit) = 0;
   /// Plans inputs that add() has only kept. A result of one of them is waited for, or there are no more.
   virtual void flush(const Emit& /*emit*/) {}
+  /// Called when there are no more inputs and all of them are planned. Throws Error if none can be used.
+  virtual void end() {}
   /// How many bases an input is.
   virtual size_t bases_of(const std::string& /*name*/, std::string_view text) const { return text.size(); }
   /// What add() would plan for so many bases.

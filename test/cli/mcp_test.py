@@ -111,6 +111,7 @@ def numbers_are_those_of_the_commands():
             expect_equal([shown, variant["flag"] or "."], by_place[place][5:7], "variant at %s:%s" % place)
         bases = client.tool("reference", region="c:11-20")["structuredContent"]
         expect_equal(bases, {"chrom": "c", "pos": 11, "bases": GENE[10:20]}, "reference")
+        client.refused("no contig of the variants (d, ...) is in the reference (c)", "variants", variants=["e:50 A>C", "d:5 A>C"])
         client.refused("several regions", "reference", region="c:1-3,c:5-9")
         region, = client.results("scan", regions=["c:101-130"])
         expect_equal([region["chrom"], region["pos"], region["bases"], len(region["logp"])], ["c", 101, GENE[100:130], 30], "scan")

@@ -11,7 +11,6 @@ const FLAGS = {
   non_acgt: "A base of the change, or too many around it, are not A, C, G or T.",
   too_long: "The alleles are too long for the window that is read.",
   multibase: "The change is longer than one base.",
-  no_contig: "The server's FASTA has no sequence of this name.",
   ref_mismatch: "The server's FASTA has another base there than the first allele.",
 };
 
