@@ -13,6 +13,9 @@
 # f32, beside the Llama layers of transformers without a mask (workflows/annotate-check). "of limit" is that of carbon bench. First it
 # is shown how far the probabilities of a window of 512 tokens lie from those of the last program.
 #
+# With PRODUCTS=1 it is products of matrices in bf16 alone, of the shapes of 500M (1,366 rows, and 16 and 64 of a decode) and of 3B, beside
+# torch.nn.functional.linear; needs `make build/bench_products`. "of limit" is the share of multiply-adds on registers.
+#
 # From the environment: BUILD (default build, with carbon and make_checkpoint), PYTHON (python3), LLAMA_PYTHON and VLLM_PYTHON
 # (PYTHON); a peer that cannot be imported is left out with a message. RUNS (5), PROMPT (1366 tokens), NEW (32 tokens), BATCHES
 # (1,16), THREADS (default: all), LAYERS (28, or 26 with ANNOTATE). Needs 3 GB in TMPDIR and 8 GB of memory.
@@ -22,7 +25,8 @@ cd "$(dirname "$0")/.."
 build=$(realpath "${BUILD:-build}")
 python=${PYTHON:-python3} llama_python=${LLAMA_PYTHON:-${PYTHON:-python3}} vllm_python=${VLLM_PYTHON:-${PYTHON:-python3}}
 runs=${RUNS:-5} prompt=${PROMPT:-1366} new=${NEW:-32} batches=${BATCHES:-1,16} threads=${THREADS:-$(nproc)}
-windows=${ANNOTATE:-}
+windows=${ANNOTATE:-} products=
+[[ ${PRODUCTS:-} != 1 ]] || products="1366x1024x2048 1366x1024x3072 1366x3072x1024 16x1024x3072 64x1024x3072 2048x3072x8448 2048x8448x3072"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -41,7 +45,9 @@ print(*(m.__name__ + " " + m.__version__ for m in modules if hasattr(m, "__versi
   fi
   programs+=("$program") versions+=("$found")
 }
-if [[ $windows ]]; then
+if [[ $products ]]; then
+  peer torch "$python" torch || true
+elif [[ $windows ]]; then
   "$build/make_checkpoint" --preset generanno --hidden 2048 --layers "${LAYERS:-26}" --heads 32 --kv-heads 4 --head-dim 64 \
     --intermediate 5632 --max-positions 16384 --dtype bf16 "$work/model"
   prompt=512
@@ -55,7 +61,7 @@ else
   peer transformers "$python" transformers torch || true
   peer vllm "$vllm_python" vllm torch || true
 fi
-sequences 1 $((6 * prompt)) > "$work/prompt.fa"
+[[ $products ]] || sequences 1 $((6 * prompt)) > "$work/prompt.fa"
 
 # annotate PROGRAM: the same for windows of an annotator.
 annotate() {
@@ -80,6 +86,14 @@ print(json.dumps({"annotate": value("tokens_per_s"), "of_limit": value("of_limit
 run() {
   if [[ $windows ]]; then
     annotate "$1"
+    return
+  elif [[ $products ]]; then
+    # shellcheck disable=SC2086 # each shape is an argument
+    if [[ $1 == carbon ]]; then
+      "$build/bench_products" "$threads" $products
+    else
+      "$python" bench/peers/torch_products.py "$threads" $products
+    fi
     return
   fi
   case $1 in

@@ -16,6 +16,14 @@ isa_neon_bf16.file_flags   = $(isa_optimisation) -fno-schedule-insns -march=armv
 $(isas:%=$(BUILD)/kernels/cpu/isa-%.o): $(BUILD)/kernels/cpu/isa-%.o: kernels/cpu/isa.cpp $(BUILD)/compile.stamp $(BUILD)/isa_%.file_flags.stamp
 	@mkdir -p $(@D)
 	$(compile) -DISA=$* -DVECTORS='"kernels/cpu/simd_$(firstword $(subst _, ,$*)).hpp"' $(isa_$*.file_flags) -o $@ $<
+# For tests, the instructions for tiles in memory.
+$(BUILD)/tiles/isa-avx512_amx.o: kernels/cpu/isa.cpp test/unit/tiles_in_memory.hpp $(BUILD)/compile.stamp $(BUILD)/isa_avx512_amx.file_flags.stamp
+	@mkdir -p $(@D)
+	$(compile) -DISA=avx512_amx -DVECTORS='"kernels/cpu/simd_avx512.hpp"' $(isa_avx512_amx.file_flags) \
+	    -include test/unit/tiles_in_memory.hpp -o $@ $<
+$(BUILD)/tiles/cpu_machine.o: kernels/cpu/cpu_machine.cpp $(BUILD)/compile.stamp
+	@mkdir -p $(@D)
+	$(compile) -DCARBON_TILES_IN_MEMORY=1 -o $@ $<
 # This code runs for milliseconds and takes long to compile. Of two -O the compiler takes the later.
 fast_files  := $(addprefix $(BUILD)/,src/cli/%.o test/unit/%.o test/tools/%.o)
 fast_flags   = $(if $(filter -O2,$(lastword $(filter -O%,$(CXXFLAGS)))),-O1)

@@ -5,15 +5,21 @@ unit_objects := $(unit_sources:%.cpp=$(BUILD)/%.o)
 host_objects += $(unit_objects) $(BUILD)/test/tools/make_checkpoint.o
 # libBigWig reads what carbon writes.
 unit.link            = $(link) $(unit_objects) $(BUILD)/libcarbon.a $(all_libs) -lBigWig
+# The tests of the kernels with the tiles of AMX in memory, for CPUs without them.
+tiles_objects        = $(BUILD)/tiles/isa-avx512_amx.o $(BUILD)/tiles/cpu_machine.o
+unit_tiles.link      = $(link) $(filter %/main.o %/exact_bits_test.o $(BUILD)/test/unit/kernels_%,$(unit_objects)) $(tiles_objects) \
+                       $(BUILD)/libcarbon.a $(all_libs)
 # Checkpoints for tests: every weight is a hash of (tensor name, index).
 make_checkpoint.link = $(link_portable) $(BUILD)/test/tools/make_checkpoint.o
 # What many cores would do (bench/cores.cpp), which records all calls of ThreadPool::run().
 host_objects += $(BUILD)/bench/cores.o
 bench_cores.link = $(link) -Wl,--wrap=_ZN6carbon10ThreadPool3runEmRKSt8functionIFvmmEE $(BUILD)/bench/cores.o $(BUILD)/libcarbon.a \
                    $(all_libs)
-linked += unit make_checkpoint bench_cores
+host_objects += $(BUILD)/bench/products.o
+bench_products.link  = $(link) $(BUILD)/bench/products.o $(BUILD)/libcarbon.a $(all_libs)
+linked += bench_products unit make_checkpoint bench_cores $(if $(filter avx512_amx,$(isas)),unit_tiles)
 
-check test check-isa: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(BUILD)/make_checkpoint $(CUDA_LIBRARY:%=$(BUILD)/%) library
+check test check-isa: $(BUILD)/carbon $(plugins) $(BUILD)/unit $(if $(filter avx512_amx,$(isas)),$(BUILD)/unit_tiles) $(BUILD)/make_checkpoint $(CUDA_LIBRARY:%=$(BUILD)/%) library
 	+BUILD=$(BUILD) $(if $(filter check-isa,$@),test/run_isa.sh,test/run.sh)
 # test/run.sh makes them if it runs one of the parts that use them.
 emulated-programs: $(BUILD)/check_emulated $(addprefix $(BUILD)/emulated/,carbon carbon-cuda.so bench_gpu)

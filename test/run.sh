@@ -30,14 +30,18 @@ wanted() {
   fi
 }
 
-# The parts: the CUDA backend on the emulated GPU, and test files, those that take minutes first, so that no core waits for one
+tested_with_tiles=(kernels src/base mk/flags.mk mk/test.mk test/unit/kernels_{amx,attention,linear,shared_pages,tasks}_test.cpp
+  test/unit/{exact_bits_test.cpp,kernels_support.hpp,tiles_in_memory.hpp})
+
+# The parts: the CUDA backend on the emulated GPU, kernels with the tiles of AMX in memory, and test files, those that take minutes first, so that no core waits for one
 # of them at the end.
-emulated=
+emulated='' tiles=''
 files=()
 if [[ $quick ]]; then
   files=(test/cli/smoke_test.py test/cli/manual_options_test.py)
 else
   ! wanted "CUDA backend, emulated GPU" emulated_gpu cuda || emulated=1
+  [[ ! -e $build/unit_tiles ]] || ! wanted "kernels, tiles in memory" unit_tiles "${tested_with_tiles[@]}" || tiles=1
   declare -A seen=()
   for file in test/cli/{vep_reference,cuda,newcomer,workflow_slurm,workflow_benchmark,vep_variants,cuda_devices}_test.py \
     test/cli/{python_document,workflow_snakemake}_test.py \
@@ -97,16 +101,27 @@ report() {
   } 9>> "$logs/counts"
 }
 
-# Test cases of doctest; one that reports SKIPPED counts as skipped, not as passed.
+# unit_tests NAME PROGRAM [UNCHANGED...]: test cases of doctest; one that reports SKIPPED counts as skipped, not as passed.
 unit_tests() {
-  local log=$logs/unit.log status counts skipped
+  local name=$1 program=$2 log=$logs/$2.log status counts skipped
+  shift 2
   # What the tested code says on stderr is often what a test provokes; it is kept apart.
-  "$build/unit" --no-colors=true > "$log" 2> "$logs/unit.stderr"
+  "$build/$program" --no-colors=true > "$log" 2> "$logs/$program.stderr"
   status=$?
   skipped=$(awk '/^TEST CASE:/ { name = $0 } /MESSAGE: SKIPPED/ && !seen[name]++ { n++ } END { print n + 0 }' "$log")
   counts=$(sed -nE 's/^\[doctest\] test cases: +[0-9]+ \| +([0-9]+) passed \| +([0-9]+) failed.*/\1 \2/p' "$log")
   local passed=${counts% *} failed=${counts#* }
-  report "unit tests" "$log" "$status" "${passed:+$((passed - skipped))}" "$failed" "$skipped"
+  report "$name" "$log" "$status" "${passed:+$((passed - skipped))}" "$failed" "$skipped" "$@"
+}
+
+# What tiles are part of, on any CPU that has the other instructions of those kernels (test/unit/tiles_in_memory.hpp).
+tiles_in_memory() {
+  if ! grep -qw avx512_bf16 /proc/cpuinfo; then
+    echo "SKIPPED: this CPU has no AVX512_BF16" > "$logs/unit_tiles.log"
+    report "kernels, tiles in memory" "$logs/unit_tiles.log" 0 0 0 1
+    return
+  fi
+  CARBON_FORCE_ISA=avx512_amx unit_tests "kernels, tiles in memory" unit_tiles unit_tiles "${tested_with_tiles[@]}"
 }
 
 # A program that says no more than "N passed, N failed" on its last line: the CUDA backend's sources on the emulated GPU.
@@ -187,7 +202,8 @@ no_numpy() {
 }
 
 [[ ! $emulated ]] || start emulated_gpu
-start unit_tests
+start unit_tests "unit tests" unit
+[[ ! $tiles ]] || start tiles_in_memory
 if [[ $quick ]] || "$python" -c 'import numpy' 2> /dev/null; then
   for file in "${files[@]}"; do start script "$file"; done
   [[ $quick ]] || start checkpoints

@@ -29,9 +29,9 @@ def check_probabilities(programs, runs):
             sys.exit("the programs do not compute the same")
 
 
-def print_table(programs, runs, tests, shares):
+def print_table(programs, runs, tests, shares, unit="tokens/s"):
     """A line for each test and program; `shares` are of the limit, by both."""
-    print("%-18s %-16s %10s %22s %10s%s" % ("test", "program", "tokens/s", "lowest..highest", "carbon is", "   of limit" if shares else ""))
+    print("%-18s %-16s %10s %22s %10s%s" % ("test", "program", unit, "lowest..highest", "carbon is", "   of limit" if shares else ""))
     for name, value in tests:
         first = statistics.median(map(value, runs[programs[0]]))
         for program in programs:
@@ -52,6 +52,12 @@ def main():
         shares = {("window of " + w, program): statistics.median(run["of_limit"][w] for run in of)
                   for program, of in runs.items() if "of_limit" in of[0] for w in windows}
         return print_table(programs, runs, tests, shares)
+    if "products" in runs[programs[0]][0]:
+        tests = [(shape, lambda run, shape=shape: run["products"][shape]) for shape in runs[programs[0]][0]["products"]]
+        registers = statistics.median(run["registers"] for run in runs[programs[0]])
+        print("multiply-adds on registers: %.0f GFLOP/s" % registers)
+        shares = {(name, program): statistics.median(map(value, of)) / registers for program, of in runs.items() for name, value in tests}
+        return print_table(programs, runs, tests, shares, "GFLOP/s")
     logps = {program: of[0]["logp"] for program, of in runs.items()}
     print("log-probability of one 6-mer: " + ", ".join("%s %.3f" % item for item in logps.items()))
     if max(logps.values()) - min(logps.values()) > TOLERANCE:

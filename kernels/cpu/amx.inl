@@ -61,15 +61,30 @@ struct Ahead {
   }
 };
 
+/// The left-hand side of a product: `ld` elements from a row to the next, and `step` from kTileInner inner
+/// indices to the next ones of the same row.
+///
+/// Rows of a wide matrix that follow one another in memory lie in few sets of the first-level cache: more
+/// than kTileSide of them do not stay there from one inner index to the next. arrange() puts them into tiles.
+struct TileRows {
+  const bf16* data;
+  size_t ld, step;
+  /// Rows of k elements, one after the other.
+  static TileRows dense(const bf16* data, size_t ld) { return {data, ld, kTileInner}; }
+  /// Rows that arrange() has written.
+  static TileRows arranged(const bf16* data) { return {data, kTileInner, kTileHeights * kTileInner}; }
+};
+
 /// c = a . b or c += a . b for RowTiles tiles of rows, Vectors vectors of columns, and `k` inner indices, a
 /// multiple of kTileInner. The leading dimension of b is that of a pair of inner indices.
 template <size_t RowTiles, size_t Vectors>
-void multiply_tiles(const bf16* a, size_t lda, const bf16* b, size_t ldb, size_t k, float* c, size_t ldc,
-                    Sums sums, Ahead& all_ahead) {
+void multiply_tiles(TileRows rows, const bf16* b, size_t ldb, size_t k, float* c, size_t ldc, Sums sums,
+                    Ahead& all_ahead) {
   static_assert(RowTiles * Vectors <= 4);
   Ahead ahead = all_ahead;  // in a register, as the compiler would store the other one in each step
   constexpr size_t pairs = kTileSide * 2;  // elements of a vector of pairs
-  const size_t a_bytes = lda * sizeof(bf16), b_bytes = ldb * sizeof(bf16), c_bytes = ldc * sizeof(float);
+  const bf16* a = rows.data;
+  const size_t a_bytes = rows.ld * sizeof(bf16), b_bytes = ldb * sizeof(bf16), c_bytes = ldc * sizeof(float);
   float* const lower = RowTiles == 2 ? c + kTileSide * ldc : c + 2 * kTileSide;
   memory_is_used();
   if (sums == Sums::resume) {
@@ -83,7 +98,7 @@ void multiply_tiles(const bf16* a, size_t lda, const bf16* b, size_t ldb, size_t
     _tile_zero(2);
     _tile_zero(3);
   }
-  for (size_t i = 0; i < k; i += kTileInner, a += kTileInner, b += kTileSide * ldb) {
+  for (size_t i = 0; i < k; i += kTileInner, a += rows.step, b += kTileSide * ldb) {
     ahead.fetch_some();
     _tile_loadd(4, a, a_bytes);
     _tile_loadd(6, b, b_bytes);
@@ -93,7 +108,7 @@ void multiply_tiles(const bf16* a, size_t lda, const bf16* b, size_t ldb, size_t
       _tile_dpbf16ps(1, 4, 7);
     }
     if constexpr (RowTiles == 2) {
-      _tile_loadd(5, a + kTileSide * lda, a_bytes);
+      _tile_loadd(5, a + kTileSide * rows.ld, a_bytes);
       _tile_dpbf16ps(2, 5, 6);
       if constexpr (Vectors > 1) _tile_dpbf16ps(3, 5, 7);
     }
@@ -114,21 +129,21 @@ void multiply_tiles(const bf16* a, size_t lda, const bf16* b, size_t ldb, size_t
 
 /// multiply_tiles() for up to 32 rows and `columns` columns, a multiple of kTileSide. Few rows take four
 /// vectors of columns at once, and so read b in the order of memory.
-void multiply_rows(size_t rows, const bf16* a, size_t lda, const bf16* b, size_t ldb, size_t columns,
-                   size_t k, float* c, size_t ldc, Sums sums, Ahead& ahead) {
+void multiply_rows(size_t rows, TileRows a, const bf16* b, size_t ldb, size_t columns, size_t k, float* c,
+                   size_t ldc, Sums sums, Ahead& ahead) {
   const bool two = rows > kTileSide;
   for (size_t j = 0, width; j < columns; j += width) {
     const size_t vectors = (columns - j) / kTileSide;
     const bf16* const from = b + j * 2;
     if (!two && vectors >= 4) {
       width = 4 * kTileSide;
-      multiply_tiles<1, 4>(a, lda, from, ldb, k, c + j, ldc, sums, ahead);
+      multiply_tiles<1, 4>(a, from, ldb, k, c + j, ldc, sums, ahead);
     } else if (vectors >= 2) {
       width = 2 * kTileSide;
-      (two ? multiply_tiles<2, 2> : multiply_tiles<1, 2>)(a, lda, from, ldb, k, c + j, ldc, sums, ahead);
+      (two ? multiply_tiles<2, 2> : multiply_tiles<1, 2>)(a, from, ldb, k, c + j, ldc, sums, ahead);
     } else {
       width = kTileSide;
-      (two ? multiply_tiles<2, 1> : multiply_tiles<1, 1>)(a, lda, from, ldb, k, c + j, ldc, sums, ahead);
+      (two ? multiply_tiles<2, 1> : multiply_tiles<1, 1>)(a, from, ldb, k, c + j, ldc, sums, ahead);
     }
   }
 }
@@ -136,20 +151,36 @@ void multiply_rows(size_t rows, const bf16* a, size_t lda, const bf16* b, size_t
 /// c [rows, columns] = a [rows, k] . b [k, columns], or c += that with Sums::resume. k is a multiple of
 /// kTileInner.
 void tile_product(Tiles& tiles, size_t rows, const bf16* a, size_t lda, const bf16* b, size_t ldb,
-                  size_t columns, size_t k, float* c, size_t ldc, Sums sums, Ahead ahead = {}) {
+                  size_t columns, size_t k, float* c, size_t ldc, Sums sums) {
+  Ahead nothing{};
   for (size_t r = 0; r < rows; r += kTileHeights) {
     const size_t some = least(kTileHeights, rows - r);
     tiles.shape(some);
-    multiply_rows(some, a + r * lda, lda, b, ldb, columns, k, c + r * ldc, ldc, sums, ahead);
+    multiply_rows(some, TileRows::dense(a + r * lda, lda), b, ldb, columns, k, c + r * ldc, ldc, sums,
+                  nothing);
+  }
+}
+
+bool arranges(size_t rows, size_t k) {
+  return rows > kTileSide && k % kTileInner == 0;
+}
+
+/// Groups of kTileHeights rows, and in each for each kTileInner inner indices the rows, one after the other.
+void arrange(const bf16* act, size_t first, size_t rows, size_t k, bf16* out) {
+  for (size_t r = first; r < first + rows; ++r) {
+    const bf16* const row = act + r * k;
+    bf16* const to = out + r / kTileHeights * kTileHeights * k + r % kTileHeights * kTileInner;
+    for (size_t i = 0; i < k; i += kTileInner)
+      __builtin_memcpy(to + i * kTileHeights, row + i, kTileInner * sizeof(bf16));
   }
 }
 
 /// linear() for inputs that are a multiple of kTileInner.
 void tile_linear(const LinearRange& g) {
-  // Rows that are far apart in memory get into each other's way in the caches. They are copied at the end, as
-  // are those of a last panel with fewer outputs.
+  // Rows of a wide output are far apart in memory, and get into each other's way in the caches. They are
+  // copied at the end, as are those of a last panel with fewer outputs.
   constexpr size_t near = 4 * kPanelOutputs;
-  alignas(64) float own[kLinearRows * kPanelOutputs];
+  alignas(64) float own[kTileHeights * kPanelOutputs];
   // Several groups of rows fetch the next panel together.
   const size_t groups = (g.rows + kTileHeights - 1) / kTileHeights;
   const bool few = g.rows <= kTileSide;
@@ -160,12 +191,19 @@ void tile_linear(const LinearRange& g) {
   for (size_t column = 0; column < g.outputs; column += kPanelOutputs) {
     const size_t outputs = least(kPanelOutputs, g.outputs - column);
     const bool copies = outputs < kPanelOutputs || (g.ld_out > near && groups > 1);
-    const PanelSums to = copies ? PanelSums{own, kPanelOutputs} : PanelSums{g.out + column, g.ld_out};
     const bf16* const next = panel + kPanelOutputs * g.k;
-    tile_product(tiles, g.rows, act, g.k, panel, kPanelOutputs * 2, kPanelOutputs, g.k, to.data, to.ld,
-                 Sums::store, {reinterpret_cast<const char*>(few ? panel + kTileAhead : next), lines});
-    for (size_t r = 0; r < g.rows && copies; ++r)
-      __builtin_memcpy(g.out + r * g.ld_out + column, own + r * kPanelOutputs, outputs * sizeof(float));
+    Ahead ahead{reinterpret_cast<const char*>(few ? panel + kTileAhead : next), lines};
+    for (size_t r = 0; r < g.rows; r += kTileHeights) {
+      const size_t rows = least(kTileHeights, g.rows - r);
+      const bf16* const from = act + r * g.k;
+      float* const out = g.out + r * g.ld_out + column;
+      tiles.shape(rows);
+      multiply_rows(rows, g.arranged ? TileRows::arranged(from) : TileRows::dense(from, g.k), panel,
+                    kPanelOutputs * 2, kPanelOutputs, g.k, copies ? own : out,
+                    copies ? kPanelOutputs : g.ld_out, Sums::store, ahead);
+      for (size_t i = 0; i < rows && copies; ++i)
+        __builtin_memcpy(out + i * g.ld_out, own + i * kPanelOutputs, outputs * sizeof(float));
+    }
     panel = next;
   }
 }

@@ -117,15 +117,18 @@ class CpuBackend final : public ops::Backend {
   const char* at(const void* act, size_t elements) const {
     return static_cast<const char*>(act) + elements * dtype_size(dtype_);
   }
-  /// Rows of activations in the type in which the kernels multiply them.
+  /// Rows of activations in the type and the order in which the kernels multiply them.
   struct Activations {
     const void* data;
     DType type;  // unless they are rounded to int8
+    bool arranged;
     size_t row_bytes;
     const void* row(size_t i) const { return static_cast<const char*>(data) + i * row_bytes; }
   };
   /// May use memory that the next call overwrites.
   Activations activations(const void* act, size_t n, size_t k);
+  /// activations() of rows whose type is that of products.
+  Activations arranged(const void* act, size_t n, size_t k);
   /// Calls f(first row, rows, first panel, end of panels, thread) for blocks of rows and panels of a product.
   template <class F>
   void parallel_panels(size_t n, size_t panels, size_t work, F f);
@@ -325,7 +328,7 @@ std::unique_ptr<ops::Weight> CpuBackend::part(const ops::Weight& whole, size_t f
 
 CpuBackend::Activations CpuBackend::activations(const void* act, size_t n, size_t k) {
   const bool widens = !int8_ && dtype_ == DType::bf16 && !kernels_.pairs;
-  if (!int8_ && !widens) return {act, dtype_, k * dtype_size(dtype_)};
+  if (!int8_ && !widens) return arranged(act, n, k);
   const size_t row_bytes = int8_ ? divide_up(k, kQ8Block) * kernels_.int8.act_bytes : k * sizeof(float);
   char* const out =
       static_cast<char*>(activations_.ensure("linear", checked_product("linear", n, row_bytes)));
@@ -336,7 +339,18 @@ CpuBackend::Activations CpuBackend::activations(const void* act, size_t n, size_
     else
       kernels_.widen(at(act, first * k), weight_type(dtype_), rows * k, reinterpret_cast<float*>(to));
   });
-  return {out, DType::f32, row_bytes};
+  return {out, DType::f32, false, row_bytes};
+}
+
+CpuBackend::Activations CpuBackend::arranged(const void* act, size_t n, size_t k) {
+  const size_t row_bytes = k * dtype_size(dtype_);
+  if (dtype_ != DType::bf16 || !kernels_.arranges(n, k)) return {act, dtype_, false, row_bytes};
+  const size_t rows = divide_up(n, kernels_.tile_rows) * kernels_.tile_rows;
+  void* const out = activations_.ensure("linear", checked_product("linear", rows, row_bytes));
+  parallel_rows(n, k, [&](size_t first, size_t count) {
+    kernels_.arrange(static_cast<const bf16*>(act), first, count, k, static_cast<bf16*>(out));
+  });
+  return {out, dtype_, true, row_bytes};
 }
 
 template <class F>
@@ -364,21 +378,21 @@ void CpuBackend::linear(const void* act, size_t n, const ops::Weight& w, float* 
   ops::check_outputs(w, ld_out);
   if (n == 0) return;
   const Activations a = activations(act, n, w.cols());
-  parallel_panels(n, weight.panels(), n * w.rows() * w.cols(),
-                  [&](size_t row, size_t rows, size_t panel, size_t panel_end, size_t) {
-                    float* to = out + row * ld_out;
-                    // `panel` counts from the first panel of the matrix.
-                    for (const auto& m : weight.matrices()) {
-                      const size_t begin = std::min(panel, m->panels()),
-                                   end = std::min(panel_end, m->panels());
-                      if (begin < end)
-                        kernels_.linear({a.row(row), a.type, m->panel(begin), m->type(), rows, w.cols(),
-                                         m->outputs_from(begin, end), to + m->first_output(begin), ld_out});
-                      panel -= begin;
-                      panel_end -= end;
-                      to += m->rows();
-                    }
-                  });
+  parallel_panels(
+      n, weight.panels(), n * w.rows() * w.cols(),
+      [&](size_t row, size_t rows, size_t panel, size_t panel_end, size_t) {
+        float* to = out + row * ld_out;
+        // `panel` counts from the first panel of the matrix.
+        for (const auto& m : weight.matrices()) {
+          const size_t begin = std::min(panel, m->panels()), end = std::min(panel_end, m->panels());
+          if (begin < end)
+            kernels_.linear({a.row(row), a.type, a.arranged, m->panel(begin), m->type(), rows, w.cols(),
+                             m->outputs_from(begin, end), to + m->first_output(begin), ld_out});
+          panel -= begin;
+          panel_end -= end;
+          to += m->rows();
+        }
+      });
 }
 
 void CpuBackend::linear_add(const void* act, size_t n, const ops::Weight& w, float* x,
@@ -399,7 +413,8 @@ void CpuBackend::linear_add(const void* act, size_t n, const ops::Weight& w, flo
   need_scratch(kLinearRows * kernels_.panel_outputs * sizeof(float));
   const auto add_panel = [&](size_t row, size_t rows, size_t panel, float* sums) {
     const size_t width = matrix->outputs_from(panel, panel + 1);
-    kernels_.linear({a.row(row), a.type, matrix->panel(panel), matrix->type(), rows, k, width, sums, width});
+    kernels_.linear(
+        {a.row(row), a.type, a.arranged, matrix->panel(panel), matrix->type(), rows, k, width, sums, width});
     kernels_.add(sums, rows, width, x + row * outputs + matrix->first_output(panel), outputs);
   };
   // The sums of a panel are added while they are in a cache, and are never written to memory.
@@ -416,9 +431,10 @@ void CpuBackend::linear_swiglu(const void* act, size_t n, const ops::Weight& gat
   need_scratch(2 * kLinearRows * kernels_.panel_outputs * sizeof(float));
   const auto gated = [&](size_t row, size_t rows, size_t panel, float* both) {
     const size_t width = g->outputs_from(panel, panel + 1);
-    kernels_.linear({a.row(row), a.type, g->panel(panel), g->type(), rows, k, width, both, 2 * width});
     kernels_.linear(
-        {a.row(row), a.type, u->panel(panel), u->type(), rows, k, width, both + width, 2 * width});
+        {a.row(row), a.type, a.arranged, g->panel(panel), g->type(), rows, k, width, both, 2 * width});
+    kernels_.linear({a.row(row), a.type, a.arranged, u->panel(panel), u->type(), rows, k, width, both + width,
+                     2 * width});
     for (size_t i = 0; i < rows; ++i)
       kernels_.swiglu(both + i * 2 * width, 1, width, at(out, (row + i) * g->rows() + g->first_output(panel)),
                       dtype_);

@@ -31,8 +31,9 @@ inline constexpr size_t kPeakValues = 26 * 16;
 /// a panel on. Types: f32 activations with f32, bf16 or f16 weights; with Kernels::pairs also bf16 with bf16;
 /// rounded activations (round_activations) with q8_0.
 struct LinearRange {
-  const void* act;     // [rows, k], dense
-  DType act_type;      // not used for q8_0
+  const void* act;  // [rows, k], dense, or as Kernels::arrange() writes them from a multiple of tile_rows on
+  DType act_type;   // not used for q8_0
+  bool arranged;
   const void* panels;  // as pack_panels (cpu_weight.cpp) makes them, or pack_int8 for q8_0
   WeightType weight_type;
   size_t rows, k, outputs;
@@ -95,6 +96,12 @@ struct Kernels {
   size_t tile_rows;      // a multiple of the rows of every tile of linear()
   bool pairs;            // bf16 activations are multiplied in pairs; otherwise they are widened to f32 first
   void (*linear)(const LinearRange& range);
+  /// Whether a product of so many rows of bf16 activations is faster with rows that arrange() has written.
+  bool (*arranges)(size_t rows, size_t k);
+  /// Writes rows [first, first + rows) of `act`, [n, k], in the order in which linear() reads them fastest,
+  /// to their places in `out`, which has k elements for each row and for those that are missing to a multiple
+  /// of tile_rows. Only if arranges(n, k).
+  void (*arrange)(const bf16* act, size_t first, size_t rows, size_t k, bf16* out);
   Int8Layout int8;
   /// Rounds rows of k activations to blocks of int8 for linear(): for each kQ8Block inputs, of which the last
   /// are filled up with zeros, the largest magnitude becomes 127, and what lies between two whole numbers the

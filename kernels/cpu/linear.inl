@@ -140,6 +140,11 @@ inline constexpr size_t kReadAhead = 3072;
 #ifndef TILES
 /// A multiple of the rows of every tile.
 inline constexpr size_t kTileHeights = 6;
+/// Rows are read as they lie.
+bool arranges(size_t, size_t) {
+  return false;
+}
+void arrange(const bf16*, size_t, size_t, size_t, bf16*) {}
 #endif
 
 /// Where the results of a panel are written.

@@ -33,6 +33,30 @@ double largest_limit(LimitKind kind, size_t round, std::span<const BenchLimit> l
   return most;
 }
 
+// The rates of one limit in all rounds; none if it is not measured.
+std::span<const double> rates_of_limit(const std::string& name, std::span<const BenchLimit> limits,
+                                       const BenchTimes& times) {
+  for (size_t i = 0; i < limits.size(); ++i)
+    if (limits[i].name == name) return times.limits[i];
+  return {};
+}
+
+// In each round the first rate by the second.
+std::vector<double> shares_of(std::span<const double> rates, std::span<const double> of) {
+  std::vector<double> shares;
+  for (size_t round = 0; round < rates.size(); ++round) shares.push_back(rates[round] / of[round]);
+  return shares;
+}
+
+// The multiply-adds on registers whose rate a product of matrices could have at most; none for other limits.
+std::span<const double> registers_of(const BenchLimit& limit, std::span<const BenchLimit> limits,
+                                     const BenchTimes& times) {
+  const size_t type = limit.name.rfind("_product");
+  return type == std::string::npos
+             ? std::span<const double>()
+             : rates_of_limit(limit.name.substr(0, type) + "_multiply_add", limits, times);
+}
+
 json to_json(const Spread& spread) {
   return {{"median", spread.median}, {"min", spread.least}, {"max", spread.most}};
 }
@@ -42,6 +66,14 @@ Spread rates_of(double amount, std::span<const double> seconds) {
   std::vector<double> rates;
   for (const double s : seconds) rates.push_back(amount / s);
   return spread_of(std::move(rates));
+}
+
+// The operations of a test per second, by the rate of the matrix product in the same round.
+Spread share_of_product(const BenchTest& test, std::span<const double> seconds, const std::string& dtype,
+                        std::span<const BenchLimit> limits, const BenchTimes& times) {
+  std::vector<double> rates;
+  for (const double s : seconds) rates.push_back(test.work.flops / s);
+  return spread_of(shares_of(rates, rates_of_limit(dtype + "_product", limits, times)));
 }
 
 // The text in a column of at least this width.
@@ -87,16 +119,22 @@ std::string bench_table(const BenchSetting& setting, std::span<const BenchLimit>
       count_of(static_cast<uint64_t>(setting.threads), "thread") + "\nCPU " + setting.cpu + "; ready after " +
       fixed_text(setting.load_seconds, 2) + " s; medians of " +
       count_of(times.tests.front().size(), "round") + "\n\n" + left("limit of the machine", 36) + " " +
-      right("median", 10) + " " + left("unit", 8) + " " + right("lowest..highest", 21) + "\n";
+      right("median", 10) + " " + left("unit", 8) + " " + right("lowest..highest", 21) + "  of registers\n";
   for (size_t i = 0; i < limits.size(); ++i) {
     const Spread s = spread_of(times.limits[i]);
     text += left(limits[i].text, 36) + " " + right(s.median / kGiga, 1, 10) + " " +
-            left(unit_of(limits[i].kind, limits[i].name), 8) + " " + right(s.least / kGiga, 1, 10) + ".." +
-            fixed_text(s.most / kGiga, 1) + "\n";
+            left(unit_of(limits[i].kind, limits[i].name), 8) + " " +
+            right(fixed_text(s.least / kGiga, 1) + ".." + fixed_text(s.most / kGiga, 1), 21) + "  ";
+    const std::span<const double> registers = registers_of(limits[i], limits, times);
+    text += registers.empty()
+                ? right("-", 12)
+                : right(100 * spread_of(shares_of(times.limits[i], registers)).median, 1, 11) + "%";
+    text += "\n";
   }
   text += "\n" + left("test", 20) + " " + right("tokens/s", 10) + " " + right("bp/s", 10) + " " +
           right("variants/s", 10) + " " + right("GFLOP/s", 9) + " " + right("GB/s", 8) + "  " +
-          right("of limit", 8) + " " + left("(of)", 9) + " seconds lowest..highest\n";
+          right("of limit", 8) + " " + left("(of)", 9) + " " + right("of product", 10) +
+          "  seconds lowest..highest\n";
   for (size_t i = 0; i < tests.size(); ++i) {
     const BenchTest& test = tests[i];
     const Spread seconds = spread_of(times.tests[i]);
@@ -112,8 +150,9 @@ std::string bench_table(const BenchSetting& setting, std::span<const BenchLimit>
             right(test.work.flops / seconds.median / kGiga, 1, 9) + " " +
             right(test.work.bytes / seconds.median / kGiga, 2, 8) + "  " +
             right(100 * spread_of(share.shares).median, 1, 7) + "% " +
-            left(share.by_reading ? "reading" : "products", 9) + " " + fixed_text(seconds.least, 3) + ".." +
-            fixed_text(seconds.most, 3) + "\n";
+            left(share.by_reading ? "reading" : "products", 9) + " " +
+            right(100 * share_of_product(test, times.tests[i], setting.dtype, limits, times).median, 1, 9) +
+            "%  " + fixed_text(seconds.least, 3) + ".." + fixed_text(seconds.most, 3) + "\n";
   }
   return text;
 }
@@ -135,6 +174,8 @@ std::string bench_json(const BenchSetting& setting, std::span<const BenchLimit> 
     const std::string unit = unit_of(limits[i].kind, limits[i].name) == "GB/s" ? "bytes/s" : "flop/s";
     json entry = to_json(spread_of(times.limits[i]));
     entry["unit"] = unit;
+    if (const auto registers = registers_of(limits[i], limits, times); !registers.empty())
+      entry["of_multiply_add"] = to_json(spread_of(shares_of(times.limits[i], registers)));
     out["limits"][limits[i].name] = entry;
   }
   for (size_t i = 0; i < tests.size(); ++i) {
@@ -159,6 +200,7 @@ std::string bench_json(const BenchSetting& setting, std::span<const BenchLimit> 
     entry["bytes_per_s"] = to_json(rates_of(test.work.bytes, seconds));
     entry["limit"] = share.by_reading ? "reading" : "products";
     entry["of_limit"] = to_json(spread_of(share.shares));
+    entry["of_product"] = to_json(share_of_product(test, seconds, setting.dtype, limits, times));
     out["tests"].push_back(entry);
   }
   return out.dump(2) + "\n";

@@ -15,7 +15,7 @@ def report(*args):
 
 
 def check_spread(value, what):
-    expect_equal(set(value) - {"unit"}, {"median", "min", "max"}, what)
+    expect_equal(set(value) - {"unit", "of_multiply_add"}, {"median", "min", "max"}, what)
     expect(0 < value["min"] <= value["median"] <= value["max"] < float("inf"), "%s: %r" % (what, value))
 
 
@@ -28,6 +28,9 @@ def check_report(got, dtype, limits):
     for name, value in got["limits"].items():
         check_spread(value, name)
         expect_equal(value["unit"], "bytes/s" if name in ("read", "copy") else "flop/s", "unit of " + name)
+        expect_equal("of_multiply_add" in value, name.endswith("_product"), "a share of the rate on registers of " + name)
+        if "of_multiply_add" in value:
+            check_spread(value["of_multiply_add"], name + " of registers")
     expect_equal([(t["test"], t.get("batch"), t.get("alts")) for t in got["tests"][:7]],
                  [("prefill", 1, None), ("decode", 1, None), ("decode", 3, None), ("score", 2, None), ("scan", 2, None), ("vep", None, 1),
                   ("vep", None, 3)], "tests")
@@ -36,7 +39,7 @@ def check_report(got, dtype, limits):
                  [("anchored", distance, horizon) for distance in (50, 60) for horizon in (96, 768)], "anchored")
     for test in got["tests"]:
         what = test["test"]
-        for key in ("seconds", "tokens_per_s", "bases_per_s", "flop_per_s", "bytes_per_s", "of_limit"):
+        for key in ("seconds", "tokens_per_s", "bases_per_s", "flop_per_s", "bytes_per_s", "of_limit", "of_product"):
             check_spread(test[key], what + " " + key)
         # A third of a scanned window of 20 6-mers is context, and each base is read on two strands.
         expect_equal(test["bases"], 6 * 14 if what == "scan" else 6 * test["tokens"], "bases of " + what)

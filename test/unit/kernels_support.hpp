@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -36,17 +37,19 @@ struct Way {
   bool takes(DType type) const { return type == DType::bf16 || !int8; }
 };
 
-/// Every instruction set of this CPU.
+/// Every instruction set of this CPU, or $CARBON_FORCE_ISA alone.
 inline std::vector<Way> ways() {
   std::vector<Way> result;
-  for (const cpu::Kernels* k : cpu::supported_kernels()) result.push_back({k->name});
+  for (const cpu::Kernels* k : cpu::supported_kernels())
+    if (std::getenv("CARBON_FORCE_ISA") == nullptr || &cpu::select_kernels("") == k)
+      result.push_back({k->name});
   return result;
 }
 
 /// Also products of int8, for what does not depend on how exact they are.
 inline std::vector<Way> all_ways() {
   std::vector<Way> result = ways();
-  for (const cpu::Kernels* k : cpu::supported_kernels()) result.push_back({k->name, true});
+  for (const Way& way : ways()) result.push_back({way.isa, true});
   return result;
 }
 
