@@ -333,7 +333,7 @@ class Backend {
 struct CpuOptions {
   DType dtype = DType::bf16;
   int threads = 1;
-  std::string isa = "";  // a name of cpu_isa(), e.g. generic or avx2; "" for the newest that the CPU has
+  std::string isa = "";  // a name of cpu_isa(), e.g. generic or avx2; "" for the fastest that the CPU has
   /// Products of int8: weights with a scale for each output and 32 inputs, as q8_0 stores them, and
   /// activations with a scale for each row and 32 inputs. `dtype` is the type of "act" buffers and of the KV
   /// cache, bf16.

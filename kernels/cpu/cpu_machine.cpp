@@ -31,6 +31,7 @@ struct IsaClass {
   const char* name;
   const Kernels& (*kernels)();
   bool (*supported)();
+  bool (*slow)() = [] { return false; };  // slower on this CPU than the one before
 };
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -39,6 +40,10 @@ struct IsaClass {
 // from the descriptions of CPUID and XGETBV in Intel's Software Developer's Manual, volume 2.
 struct X86Features {
   bool avx2 = false, avx512 = false, avx512_vnni = false, avx512_bf16 = false, avx512_amx = false;
+  /// Whether the CPU takes longer for products of bf16 pairs than for the same ones in f32. Intel's since
+  /// Sapphire Rapids do, which AVX512_FP16 tells: on a Xeon of family 6, model 207, half the multiply-adds
+  /// per second (bench/results/cpu.md). They are meant to use tiles, but a virtual machine may not have them.
+  bool slow_pairs = false;
 };
 
 constexpr bool has_bits(unsigned value, std::initializer_list<int> bits) {
@@ -58,6 +63,12 @@ bool may_use_tiles() {
 #endif
 }
 
+bool is_intel() {
+  unsigned most = 0, name[3] = {};  // GenuineIntel, in ebx, edx, ecx
+  return __get_cpuid(0, &most, &name[0], &name[2], &name[1]) &&
+         std::memcmp(name, "GenuineIntel", sizeof name) == 0;
+}
+
 X86Features read_x86_features() {
   X86Features found;
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -74,6 +85,7 @@ X86Features read_x86_features() {
   found.avx512_vnni = found.avx512 && has_bits(c, {11});
   if (subleaves >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d))
     found.avx512_bf16 = found.avx512_vnni && has_bits(a, {5});
+  found.slow_pairs = is_intel() && has_bits(features, {23});
   // AMX-BF16, AMX-TILE; the shapes and contents of tiles.
   found.avx512_amx =
       found.avx512_bf16 && has_bits(features, {22, 24}) && has_bits(kept, {17, 18}) && may_use_tiles();
@@ -99,14 +111,15 @@ bool has_neon_bf16() {
 }
 #endif
 
-// Slowest first.
+// Slowest first, but for those that are slow.
 constexpr IsaClass kClasses[] = {
     {"generic", kernels_generic, [] { return true; }},
 #if defined(__x86_64__) || defined(__i386__)
     {"avx2", kernels_avx2, [] { return x86_features().avx2; }},
     {"avx512", kernels_avx512, [] { return x86_features().avx512; }},
     {"avx512_vnni", kernels_avx512_vnni, [] { return x86_features().avx512_vnni; }},
-    {"avx512_bf16", kernels_avx512_bf16, [] { return x86_features().avx512_bf16; }},
+    {"avx512_bf16", kernels_avx512_bf16, [] { return x86_features().avx512_bf16; },
+     [] { return x86_features().slow_pairs; }},
 #if defined(__x86_64__)
     {"avx512_amx", kernels_avx512_amx, [] { return x86_features().avx512_amx; }},
 #endif
@@ -138,13 +151,24 @@ std::vector<const Kernels*> supported_kernels() {
   return result;
 }
 
+namespace {
+
+const Kernels& fastest_kernels() {
+  const Kernels* fastest = &kernels_generic();
+  for (const IsaClass& c : kClasses)
+    if (c.supported() && !c.slow()) fastest = &c.kernels();
+  return *fastest;
+}
+
+}  // namespace
+
 const Kernels& select_kernels(std::string_view isa) {
   std::string wanted(isa);
   if (wanted.empty()) {
     const char* const forced = std::getenv("CARBON_FORCE_ISA");
     if (forced != nullptr) wanted = forced;
   }
-  if (wanted.empty()) return *supported_kernels().back();
+  if (wanted.empty()) return fastest_kernels();
   for (const IsaClass& c : kClasses)
     if (wanted == c.name) {
       if (c.supported()) return c.kernels();

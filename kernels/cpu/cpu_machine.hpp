@@ -14,7 +14,7 @@
 
 namespace carbon::cpu {
 
-/// The kernels for instruction set `isa`. For "" that is $CARBON_FORCE_ISA, or the newest that this CPU has.
+/// The kernels for instruction set `isa`. For "" that is $CARBON_FORCE_ISA, or the fastest that this CPU has.
 /// Throws Error if the instruction set is unknown or the CPU does not have it.
 const Kernels& select_kernels(std::string_view isa);
 

@@ -154,14 +154,12 @@ struct PanelSums {
 };
 
 /// Inputs [0, n) of a panel, for rows in groups of nearly equal size. Meanwhile the first groups fetch the
-/// memory that follows, Lines cache lines in fetch_steps().
+/// memory from `ahead` to `end`, Lines cache lines in fetch_steps().
 template <class Steps, size_t Lines>
-void panel_groups(const LinearRange& g, const typename Steps::Left* a, const typename Steps::Right* w,
-                  size_t n, PanelSums to, Sums sums) {
+void multiply_groups(const LinearRange& g, const typename Steps::Left* a, const typename Steps::Right* w,
+                     size_t n, PanelSums to, Sums sums, const char* ahead, const char* end) {
   constexpr size_t ldb = kPanelOutputs * Steps::kStep;
   const size_t steps = (n + Steps::kStep - 1) / Steps::kStep;
-  const char* ahead = reinterpret_cast<const char*>(w + steps * ldb);
-  const char* const end = ahead + steps * ldb * sizeof(*w);
   size_t groups = (g.rows + kPanelRows - 1) / kPanelRows;
   for (size_t r = 0, rows; r < g.rows; r += rows, --groups) {
     rows = (g.rows - r + groups - 1) / groups;
@@ -173,6 +171,28 @@ void panel_groups(const LinearRange& g, const typename Steps::Left* a, const typ
       outer_rows<Steps, kPanelRows, kPanelVectors>(rows, a + r * g.k, g.k, w, ldb, n, c, to.ld, sums);
     ahead += steps / fetch_steps<Steps>(kPanelVectors) * Lines * 64;
   }
+}
+
+/// As multiply_groups(), with the memory that follows as what is fetched.
+template <class Steps, size_t Lines>
+void panel_groups(const LinearRange& g, const typename Steps::Left* a, const typename Steps::Right* w,
+                  size_t n, PanelSums to, Sums sums) {
+  const size_t size = (n + Steps::kStep - 1) / Steps::kStep * kPanelOutputs * Steps::kStep;
+  multiply_groups<Steps, Lines>(g, a, w, n, to, sums, reinterpret_cast<const char*>(w + size),
+                                reinterpret_cast<const char*>(w + 2 * size));
+}
+
+/// A block of a panel whose elements are widened once for many rows. kWidensOnce says where that is faster
+/// than widening with each load: Intel's CPUs have two units for vectors of 512 bits, which multiply-adds
+/// fill.
+template <class Steps, size_t Lines>
+void widened_groups(const LinearRange& g, const float* a, const typename Steps::Right* w, size_t k,
+                    PanelSums to, Sums sums) {
+  alignas(64) float wide[kFloatBlock * kPanelOutputs];
+  widen_typed(w, k * kPanelOutputs, wide);
+  const auto* const ahead = reinterpret_cast<const char*>(w + k * kPanelOutputs);
+  multiply_groups<FloatSteps<float>, Lines>(g, a, wide, k, to, sums, ahead,
+                                            ahead + k * kPanelOutputs * sizeof *w);
 }
 
 /// One block of a panel for all rows.
@@ -188,7 +208,12 @@ void panel_block(const LinearRange& g, const typename Steps::Left* a, const type
         g.rows, a, g.k, w, kPanelOutputs * Steps::kStep, k, to.data, to.ld, sums,
         reinterpret_cast<const char*>(w) + kReadAhead);
   }
-  if (groups > kChunkGroups) return panel_groups<Steps, (lines + 3) / 4>(g, a, w, k, to, sums);
+  if (groups > kChunkGroups) {
+    if constexpr (kWidensOnce && Steps::kStep == 1 && sizeof *w < sizeof(float))
+      return widened_groups<Steps, (lines + 3) / 4>(g, a, w, k, to, sums);
+    else
+      return panel_groups<Steps, (lines + 3) / 4>(g, a, w, k, to, sums);
+  }
   constexpr size_t chunk = kChunkBytes / step_bytes * Steps::kStep;
   const auto run =
       groups < kChunkGroups ? panel_groups<Steps, (lines + 1) / 2> : panel_groups<Steps, (lines + 3) / 4>;

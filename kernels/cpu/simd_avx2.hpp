@@ -6,6 +6,7 @@ inline constexpr size_t kLanes = 8;
 inline constexpr size_t kTileRows = 3;
 inline constexpr size_t kPanelVectors = 2, kPanelRows = 6;
 inline constexpr bool kFetchesAlone = true;
+inline constexpr bool kWidensOnce = false;
 
 using vf = __m256;
 

@@ -5,7 +5,17 @@
 inline constexpr size_t kLanes = 16;
 inline constexpr size_t kTileRows = 6;
 inline constexpr size_t kPanelVectors = 4, kPanelRows = 6;
+// Without products of pairs, or with tiles, it is a CPU from Intel.
+#if !defined(PAIRS) || defined(TILES)
+inline constexpr bool kWidensOnce = true;
+#else
+inline constexpr bool kWidensOnce = false;
+#endif
+#ifndef PAIRS
+inline constexpr bool kFetchesAlone = true;
+#else
 inline constexpr bool kFetchesAlone = false;
+#endif
 
 using vf = __m512;
 

@@ -6,6 +6,7 @@ inline constexpr size_t kLanes = 4;
 inline constexpr size_t kTileRows = 3;
 inline constexpr size_t kPanelVectors = 2, kPanelRows = 6;
 inline constexpr bool kFetchesAlone = false;
+inline constexpr bool kWidensOnce = false;
 
 typedef float vf __attribute__((vector_size(16)));
 typedef int32_t vi __attribute__((vector_size(16)));

@@ -8,6 +8,7 @@ inline constexpr size_t kLanes = 4;
 inline constexpr size_t kTileRows = 6;
 inline constexpr size_t kPanelVectors = 4, kPanelRows = 6;
 inline constexpr bool kFetchesAlone = false;
+inline constexpr bool kWidensOnce = false;
 
 using vf = float32x4_t;
 
