@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <compare>
+#include <iterator>
 #include <set>
 
 #include "src/report/drawing/chart.hpp"
@@ -68,30 +69,21 @@ ScoreBins::ScoreBins(double least, double most) {
       factor_ = factor;
       break;
     }
-  const auto steps = [&](double value) { return static_cast<int64_t>(std::floor(value / width())); };
-  first_ = steps(least);
-  while (edge(0) > least) --first_;
-  while (edge(1) <= least) ++first_;
-  size_ = 1;
-  while (edge(size_) < most) ++size_;
+  const auto edge_at = [&](int64_t i) { return times_power(static_cast<double>(i * factor_), power_); };
+  auto first = static_cast<int64_t>(std::floor(least / width()));
+  while (edge_at(first) > least) --first;
+  while (edge_at(first + 1) <= least) ++first;
+  edges_ = {edge_at(first), edge_at(first + 1)};
+  while (edges_.back() < most) edges_.push_back(edge_at(first + static_cast<int64_t>(edges_.size())));
 }
 
 double ScoreBins::width() const {
   return times_power(factor_, power_);
 }
 
-double ScoreBins::edge(size_t i) const {
-  return times_power(static_cast<double>((first_ + static_cast<int64_t>(i)) * factor_), power_);
-}
-
 int64_t ScoreBins::find(double value) const {
-  if (value < edge(0)) return -1;
-  if (value > edge(size_)) return static_cast<int64_t>(size_);
-  const double steps = std::floor(value / width()) - static_cast<double>(first_);
-  auto bin = static_cast<size_t>(std::clamp(steps, 0.0, static_cast<double>(size_ - 1)));
-  while (bin > 0 && value < edge(bin)) --bin;
-  while (bin + 1 < size_ && value >= edge(bin + 1)) ++bin;
-  return static_cast<int64_t>(bin);
+  if (value == edges_.back()) return static_cast<int64_t>(size()) - 1;
+  return std::upper_bound(edges_.begin(), edges_.end(), value) - edges_.begin() - 1;
 }
 
 void BinCounts::add(const ScoreBins& bins, float value) {
@@ -194,28 +186,37 @@ VariantDistributions::Shown VariantDistributions::choose(const Tag& tag, size_t 
   return out;
 }
 
-// Takes the scores of each group into `scores`, too.
+// A group of all alleles has what `all` has, which has the bins already.
 std::vector<ScoreGroup> VariantDistributions::summarise(const Tag& tag, size_t grouping,
-                                                        std::vector<std::vector<float>>& scores) const {
+                                                        const ScoreGroup& all) const {
   Shown shown = choose(tag, grouping);
-  scores.assign(shown.groups.size(), {});
+  if (shown.groups.size() == 1) {
+    shown.groups[0].scores = all.scores;
+    shown.groups[0].bins = all.bins;
+    return std::move(shown.groups);
+  }
+  std::vector<std::vector<float>> scores(shown.groups.size());
   for (size_t i = 0; i < alleles_.size(); ++i) {
     if (std::isnan(tag.scores[i])) continue;
     const size_t group = shown.place[alleles_[i][grouping]];
     scores[group].push_back(tag.scores[i]);
-    if (tag.bins.size() > 0) shown.groups[group].bins.add(tag.bins, tag.scores[i]);
+    shown.groups[group].bins.add(tag.bins, tag.scores[i]);
   }
   for (size_t g = 0; g < scores.size(); ++g) shown.groups[g].scores = ScoreSummary(scores[g]);
   return std::move(shown.groups);
 }
 
 void VariantDistributions::finish() {
-  std::vector<std::vector<float>> scores;
   for (Tag& tag : tags_) {
+    std::vector<float> scores;
+    std::copy_if(tag.scores.begin(), tag.scores.end(), std::back_inserter(scores),
+                 [](float score) { return !std::isnan(score); });
     // All alleles first, because they give the bins.
-    const std::vector<ScoreGroup> all = summarise(tag, 0, scores);
-    tag.bins = bins_for(all.empty() ? std::vector<float>() : scores[0]);
-    for (size_t by = 0; by < kGroupings; ++by) tag.groups[by] = summarise(tag, by, scores);
+    ScoreGroup all;
+    all.scores = ScoreSummary(scores);
+    tag.bins = bins_for(scores);
+    for (const float score : scores) all.bins.add(tag.bins, score);
+    for (size_t by = 0; by < kGroupings; ++by) tag.groups[by] = summarise(tag, by, all);
   }
 }
 

@@ -47,16 +47,15 @@ class ScoreBins {
   /// About 60 to 130 bins that hold `least` and `most`. The two may be equal.
   ScoreBins(double least, double most);
 
-  size_t size() const { return size_; }
+  size_t size() const { return edges_.empty() ? 0 : edges_.size() - 1; }
   /// The edges 0 to size(): the double that is nearest to the decimal number.
-  double edge(size_t i) const;
+  double edge(size_t i) const { return edges_[i]; }
   double width() const;
   /// The bin of a value, -1 below all, size() above all.
   int64_t find(double value) const;
 
  private:
-  int64_t first_ = 0;
-  size_t size_ = 0;
+  std::vector<double> edges_;
   int factor_ = 1, power_ = 0;  // the step
 };
 
@@ -125,8 +124,7 @@ class VariantDistributions {
   struct Shown;
 
   Shown choose(const Tag& tag, size_t grouping) const;
-  std::vector<ScoreGroup> summarise(const Tag& tag, size_t grouping,
-                                    std::vector<std::vector<float>>& scores) const;
+  std::vector<ScoreGroup> summarise(const Tag& tag, size_t grouping, const ScoreGroup& all) const;
 
   bool filters_, consequences_;
   std::array<GroupNames, kGroupings> names_;
