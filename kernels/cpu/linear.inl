@@ -124,7 +124,7 @@ INLINE void outer_rows(size_t rows, const typename Steps::Left* a, size_t lda, c
 //
 // A simd_*.hpp header says by kFetchesAlone whether a single group of rows fetches what it reads. A Zen 4
 // with AVX-512 notices by itself that a panel is read from beginning to end; a Zen 3 with AVX2 multiplied one
-// row 1.2 and four rows 1.4 times as fast with fetches.
+// row 1.2 and four rows 1.4 times as fast with fetches, and a Xeon with AVX-512 one 1.35 times.
 
 inline constexpr size_t kPanelOutputs = kPanelVectors * kLanes;
 /// Inputs in a block: few enough to limit the rounding error of a chain and to fit the second-level cache.
