@@ -243,6 +243,19 @@ def installer(*options):
 
 
 @case
+def installed_scripts_need_no_interpreter_that_is_no_dependency():
+    """carbon depends on no Python: what `make install` copies for workflows names none after #!, as lintian demands."""
+    seen = 0
+    for folder in ("workflows", "packaging/ensembl-vep", "packaging/vcfanno"):
+        for path in glob.glob(os.path.join(SOURCE, folder, "**", "*"), recursive=True):
+            first = read(path).split(b"\n")[0].decode(errors="replace") if os.path.isfile(path) else ""
+            if first.startswith("#!"):
+                seen += 1
+                expect(re.fullmatch(r"#! ?(/usr/bin/env )?(/bin/)?(ba)?sh", first), "%s needs %s" % (path, first))
+    expect(seen > 5, "%d scripts were seen" % seen)
+
+
+@case
 def debian_package_is_built_with_what_the_installer_names():
     """The Build-Depends are what install-deps.sh names, and of these the libraries are not only for the optional `make check`."""
     field = re.search(r"^Build-Depends:\n((?:[ #].*\n)+)", text("packaging/debian/control"), re.M).group(1)

@@ -1,5 +1,4 @@
-#!/usr/bin/env python3
-"""compare.py MODEL SEQUENCES.fa: probabilities of one window by Python code and by carbon annotate, and what differs.
+"""python3 compare.py MODEL SEQUENCES.fa: probabilities of one window by Python code and by carbon annotate, and what differs.
 
 MODEL is a folder with the released files of an annotator (config.json, model.safetensors or its shards, and for --code published the
 Python files). The first sequence is read up to the length of a window. To be run once for a model that carbon has not met: carbon was
