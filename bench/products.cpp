@@ -32,15 +32,18 @@ struct Shape {
   size_t rows = 0, inputs = 0, outputs = 0;
 };
 
+[[noreturn]] void refuse_shape() {
+  throw Error("bench_products",
+              "a shape is ROWSxINPUTSxOUTPUTS, numbers from 1 to 65536, such as 1366x1024x3072");
+}
+
 /// `text` up to the next x, as a number; takes both away.
 size_t number_from(std::string_view& text) {
   size_t value = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, value);
   constexpr size_t kMost = size_t{1} << 16;
-  if (error != std::errc() || value == 0 || value > kMost || (rest != end && *rest != 'x'))
-    throw Error("bench_products",
-                "a shape is ROWSxINPUTSxOUTPUTS, numbers from 1 to 65536, such as 1366x1024x3072");
+  if (error != std::errc() || value == 0 || value > kMost || (rest != end && *rest != 'x')) refuse_shape();
   text = rest == end ? std::string_view() : std::string_view(rest + 1, end);
   return value;
 }
@@ -48,6 +51,7 @@ size_t number_from(std::string_view& text) {
 Shape shape_from(std::string_view text) {
   Shape shape;
   for (size_t* const each : {&shape.rows, &shape.inputs, &shape.outputs}) *each = number_from(text);
+  if (!text.empty()) refuse_shape();
   return shape;
 }
 

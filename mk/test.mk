@@ -9,6 +9,7 @@ unit.link            = $(link) $(unit_objects) $(BUILD)/libcarbon.a $(all_libs) 
 tiles_objects        = $(BUILD)/tiles/isa-avx512_amx.o $(BUILD)/tiles/cpu_machine.o
 unit_tiles.link      = $(link) $(filter %/main.o %/exact_bits_test.o $(BUILD)/test/unit/kernels_%,$(unit_objects)) $(tiles_objects) \
                        $(BUILD)/libcarbon.a $(all_libs)
+-include $(tiles_objects:.o=.d)
 # Checkpoints for tests: every weight is a hash of (tensor name, index).
 make_checkpoint.link = $(link_portable) $(BUILD)/test/tools/make_checkpoint.o
 # What many cores would do (bench/cores.cpp), which records all calls of ThreadPool::run().

@@ -30,18 +30,17 @@ wanted() {
   fi
 }
 
-tested_with_tiles=(kernels src/base mk/flags.mk mk/test.mk test/unit/kernels_{amx,attention,linear,shared_pages,tasks}_test.cpp
-  test/unit/{exact_bits_test.cpp,kernels_support.hpp,tiles_in_memory.hpp})
+tested_with_tiles=(build kernels src test/reference test/unit)
 
-# The parts: the CUDA backend on the emulated GPU, kernels with the tiles of AMX in memory, and test files, those that take minutes first, so that no core waits for one
-# of them at the end.
+# The parts: the CUDA backend on the emulated GPU, kernels with the tiles of AMX in memory, and test files, those that take minutes
+# first, so that no core waits for one of them at the end.
 emulated='' tiles=''
 files=()
 if [[ $quick ]]; then
   files=(test/cli/smoke_test.py test/cli/manual_options_test.py)
 else
   ! wanted "CUDA backend, emulated GPU" emulated_gpu cuda || emulated=1
-  [[ ! -e $build/unit_tiles ]] || ! wanted "kernels, tiles in memory" unit_tiles "${tested_with_tiles[@]}" || tiles=1
+  [[ ! -e $build/unit_tiles || ${CARBON_FORCE_ISA:-} ]] || ! wanted "kernels, tiles in memory" unit_tiles "${tested_with_tiles[@]}" || tiles=1
   declare -A seen=()
   for file in test/cli/{vep_reference,cuda,newcomer,workflow_slurm,workflow_benchmark,vep_variants,cuda_devices}_test.py \
     test/cli/{python_document,workflow_snakemake}_test.py \
@@ -101,12 +100,13 @@ report() {
   } 9>> "$logs/counts"
 }
 
-# unit_tests NAME PROGRAM [UNCHANGED...]: test cases of doctest; one that reports SKIPPED counts as skipped, not as passed.
+# unit_tests NAME PROGRAM ISA [UNCHANGED...]: test cases of doctest, on this instruction set ("": all that the CPU has); one that
+# reports SKIPPED counts as skipped, not as passed.
 unit_tests() {
-  local name=$1 program=$2 log=$logs/$2.log status counts skipped
-  shift 2
+  local name=$1 program=$2 isa=${3:-${CARBON_FORCE_ISA:-}} log=$logs/$2.log status counts skipped
+  shift 3
   # What the tested code says on stderr is often what a test provokes; it is kept apart.
-  "$build/$program" --no-colors=true > "$log" 2> "$logs/$program.stderr"
+  CARBON_FORCE_ISA=$isa "$build/$program" --no-colors=true > "$log" 2> "$logs/$program.stderr"
   status=$?
   skipped=$(awk '/^TEST CASE:/ { name = $0 } /MESSAGE: SKIPPED/ && !seen[name]++ { n++ } END { print n + 0 }' "$log")
   counts=$(sed -nE 's/^\[doctest\] test cases: +[0-9]+ \| +([0-9]+) passed \| +([0-9]+) failed.*/\1 \2/p' "$log")
@@ -121,7 +121,7 @@ tiles_in_memory() {
     report "kernels, tiles in memory" "$logs/unit_tiles.log" 0 0 0 1
     return
   fi
-  CARBON_FORCE_ISA=avx512_amx unit_tests "kernels, tiles in memory" unit_tiles unit_tiles "${tested_with_tiles[@]}"
+  unit_tests "kernels, tiles in memory" unit_tiles avx512_amx unit_tiles "${tested_with_tiles[@]}"
 }
 
 # A program that says no more than "N passed, N failed" on its last line: the CUDA backend's sources on the emulated GPU.
@@ -202,7 +202,7 @@ no_numpy() {
 }
 
 [[ ! $emulated ]] || start emulated_gpu
-start unit_tests "unit tests" unit
+start unit_tests "unit tests" unit ""
 [[ ! $tiles ]] || start tiles_in_memory
 if [[ $quick ]] || "$python" -c 'import numpy' 2> /dev/null; then
   for file in "${files[@]}"; do start script "$file"; done

@@ -119,7 +119,8 @@ CARBON_API int carbon_model_close(carbon_model* model);
  *             max_homopolymer prefix
  *             probabilities
  *
- * If the FASTA has the contig of no variant, carbon_call_next() gives CARBON_E_INPUT after the last result.
+ * If none of the contigs of the variants is in the FASTA, carbon_call_next() gives CARBON_E_INPUT after the
+ * last result.
  *
  * Errors name an input by its number from 0: sequences[0] of score, embed, predict and annotate, rows[0]
  * of variants, regions[0] of scan, prompts[0] of generate.

@@ -1,6 +1,5 @@
 // carbon annotate: options to run_annotate.
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 
 #include "src/annotate/run.hpp"
@@ -12,6 +11,7 @@
 #include "src/files/output.hpp"
 #include "src/files/run_files.hpp"
 #include "src/files/sequence_output.hpp"
+#include "src/model/registry.hpp"
 
 namespace carbon {
 namespace {
@@ -85,8 +85,7 @@ int run(const CommandLine& line, AnnotateCommand& command) {
   if (!default_inputs(line, options.inputs)) return 1;
   check_inputs(options);
   if (options.from_tracks.empty()) {
-    const char* const named = std::getenv("CARBON_MODEL");
-    if (command.common.model.model.empty() && (named == nullptr || *named == '\0'))
+    if (!is_model_named(command.common.model.model))
       throw Error(
           kFunction, "no model is named, and none that annotates is bundled",
           {"name one, such as HuggingFaceBio/Carbon-A-1.2B, with {--model} or in CARBON_MODEL, or give "

@@ -103,7 +103,8 @@ std::string find_model(const std::string& value) {
            "; carbon does not download models, so fetch " +
            (std::count(value.begin(), value.end(), '/') == 1
                 ? "it first: hf download " + printable(value)
-                : "one first and give its whole name, such as hf download HuggingFaceBio/Carbon-500M"),
+                : "one first (hf download HuggingFaceBio/Carbon-500M), and give its whole name "
+                  "(HuggingFaceBio/Carbon-500M)"),
        {"'carbon models' lists those that are there"});
 }
 
@@ -155,9 +156,13 @@ std::string resolve_model(const std::string& value, Log& log) {
   return found;
 }
 
+bool is_model_named(const std::string& model) {
+  const char* const chosen = std::getenv("CARBON_MODEL");
+  return !model.empty() || (chosen != nullptr && *chosen != '\0');
+}
+
 std::string default_model(Log& log) {
-  if (const char* const chosen = std::getenv("CARBON_MODEL"); chosen != nullptr && *chosen != '\0')
-    return resolve_model(chosen, log);
+  if (is_model_named("")) return resolve_model(std::getenv("CARBON_MODEL"), log);
   for (const fs::path& place : bundled_places()) {
     const ModelAt model = model_at(place.string());
     if (model.path.empty()) continue;

@@ -101,7 +101,7 @@ struct GenotypesView {
 };
 
 /// Those of -O.
-inline constexpr const char* kPluginOutputTypes = "u|b|v|z[0-9]";
+inline constexpr const char* kPluginOutputTypes = "u|b[0-9]|v|z[0-9]";
 
 struct PluginRunOptions {
   std::string name;

@@ -185,7 +185,7 @@ const std::vector<ScanOutputType>& scan_output_types() {
        .bytes_per_base = table_bytes,
        .open = open_table},
       {.words = {"u", "b", "v", "z"},
-       .shown = "u|b|v|z[0-9]",
+       .shown = "u|b[0-9]|v|z[0-9]",
        .help = "u or b, BCF, uncompressed or compressed, and v or z, VCF, with one record per base; 0-9, the "
                "compression level",
        .names = {"vcf", "bcf"},

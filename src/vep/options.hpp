@@ -31,7 +31,7 @@ inline constexpr const char* kVariantPool = "variant";
 size_t pooled_tokens(const std::string& pool, size_t bases);
 
 /// Those of -O.
-inline constexpr const char* kVepOutputTypes = "u|b|v|z[0-9]|t|bigwig";
+inline constexpr const char* kVepOutputTypes = "u|b[0-9]|v|z[0-9]|t|bigwig";
 
 struct VepOptions {
   std::string input = "-";

@@ -125,6 +125,7 @@ def names_of_labels():
 @case
 def models_that_are_refused():
     in_fa = fasta()
+    expect_failure(carbon("predict", in_fa, env={"CARBON_MODEL": ""}), "no model is named, and none with a classification head is bundled")
     expect_failure(carbon("predict", "-m", model(), in_fa), "has no classification head", "--lora")
     for command in (["score"], ["generate", "-l", 6], ["scan", "-f", in_fa], ["vep", "-f", in_fa]):
         result = carbon(*command, "-m", head_model(), *([] if "-f" in command else [in_fa]), stdin=b"##fileformat=VCFv4.2\n")

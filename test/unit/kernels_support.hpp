@@ -40,9 +40,9 @@ struct Way {
 /// Every instruction set of this CPU, or $CARBON_FORCE_ISA alone.
 inline std::vector<Way> ways() {
   std::vector<Way> result;
+  const char* const forced = std::getenv("CARBON_FORCE_ISA");
   for (const cpu::Kernels* k : cpu::supported_kernels())
-    if (std::getenv("CARBON_FORCE_ISA") == nullptr || &cpu::select_kernels("") == k)
-      result.push_back({k->name});
+    if (forced == nullptr || *forced == '\0' || &cpu::select_kernels("") == k) result.push_back({k->name});
   return result;
 }
 
