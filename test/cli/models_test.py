@@ -114,7 +114,7 @@ def a_name_without_its_organisation():
     shutil.copytree(model(), os.path.join(env["HF_HUB_CACHE"], "models--Org--Small", "snapshots", "one"))
     expect_failure(carbon("score", "-m", "Small", "-", env=env), "the Hugging Face cache has Org/Small; give that name")
     expect_failure(carbon("score", "-m", "Carbon-500M", "-", env=env), "'Carbon-500M' not found",
-                   "fetch one first and give its whole name, such as hf download HuggingFaceBio/Carbon-500M; 'carbon models' lists")
+                   "fetch one first (hf download HuggingFaceBio/Carbon-500M), and give its whole name (HuggingFaceBio/Carbon-500M); 'carbon models' lists")
     expect_failure(carbon("score", "-m", "Org/Large", "-", env=env), "fetch it first: hf download Org/Large; 'carbon models' lists")
 
 
