@@ -6,31 +6,21 @@
 // (a multiply-add is two) of Backend::linear(), which also writes f32 to memory; "registers" has those of the
 // same instructions on registers alone. A time is that of at least half a second of products, after one to
 // warm up.
-#include <algorithm>
 #include <charconv>
-#include <cstdint>
 #include <iostream>
-#include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "kernels/cpu/cpu_machine.hpp"
 #include "kernels/ops.hpp"
-#include "kernels/tensor.hpp"
 #include "src/base/error.hpp"
-#include "src/base/system.hpp"
+#include "src/bench/matrix_product.hpp"
 
 namespace carbon {
 namespace {
 
 constexpr double kLeastSeconds = 0.5;
-
-struct Shape {
-  size_t rows = 0, inputs = 0, outputs = 0;
-};
 
 [[noreturn]] void refuse_shape() {
   throw Error("bench_products",
@@ -48,41 +38,11 @@ size_t number_from(std::string_view& text) {
   return value;
 }
 
-Shape shape_from(std::string_view text) {
-  Shape shape;
+MatrixProduct::Shape shape_from(std::string_view text) {
+  MatrixProduct::Shape shape;
   for (size_t* const each : {&shape.rows, &shape.inputs, &shape.outputs}) *each = number_from(text);
   if (!text.empty()) refuse_shape();
   return shape;
-}
-
-/// Numbers between -1 and 1, always the same ones.
-std::vector<bf16> numbers(size_t n) {
-  std::vector<bf16> result(n);
-  uint32_t state = 1;
-  for (bf16& value : result) {
-    state = state * 1664525 + 1013904223;
-    value = to_bf16(static_cast<float>(static_cast<int32_t>(state)) * 0x1p-31f);
-  }
-  return result;
-}
-
-double rate(ops::Backend& backend, const Shape& shape) {
-  const std::vector<bf16> act = numbers(shape.rows * shape.inputs),
-                          matrix = numbers(shape.outputs * shape.inputs);
-  std::vector<float> out(shape.rows * shape.outputs);
-  const auto weight = backend.prepare({matrix.data(), WeightType::bf16, shape.outputs, shape.inputs});
-  const auto multiply = [&] {
-    backend.linear(act.data(), shape.rows, *weight, out.data(), shape.outputs, ops::RowClass::prefill);
-  };
-  multiply();
-  const Stopwatch watch;
-  double done = 0, seconds = 0;
-  do {
-    multiply();
-    done += 2e-9 * static_cast<double>(shape.rows * shape.inputs) * static_cast<double>(shape.outputs);
-    seconds = watch.seconds();
-  } while (seconds < kLeastSeconds);
-  return done / seconds;
 }
 
 void run(int count, char** arguments) {
@@ -91,7 +51,9 @@ void run(int count, char** arguments) {
   const int threads = static_cast<int>(number_from(first));
   const auto backend = ops::make_cpu_backend({DType::bf16, threads});
   nlohmann::ordered_json out = {{"products", nlohmann::ordered_json::object()}};
-  for (int i = 2; i < count; ++i) out["products"][arguments[i]] = rate(*backend, shape_from(arguments[i]));
+  for (int i = 2; i < count; ++i)
+    out["products"][arguments[i]] =
+        1e-9 * MatrixProduct(*backend, shape_from(arguments[i])).rate(kLeastSeconds);
   out["registers"] = 1e-9 * cpu::multiply_add_rate(WeightType::bf16, threads);
   std::cout << out.dump() << '\n';
 }

@@ -48,15 +48,6 @@ std::vector<double> shares_of(std::span<const double> rates, std::span<const dou
   return shares;
 }
 
-// The multiply-adds on registers whose rate a product of matrices could have at most; none for other limits.
-std::span<const double> registers_of(const BenchLimit& limit, std::span<const BenchLimit> limits,
-                                     const BenchTimes& times) {
-  const size_t type = limit.name.rfind("_product");
-  return type == std::string::npos
-             ? std::span<const double>()
-             : rates_of_limit(limit.name.substr(0, type) + "_multiply_add", limits, times);
-}
-
 json to_json(const Spread& spread) {
   return {{"median", spread.median}, {"min", spread.least}, {"max", spread.most}};
 }
@@ -125,7 +116,7 @@ std::string bench_table(const BenchSetting& setting, std::span<const BenchLimit>
     text += left(limits[i].text, 36) + " " + right(s.median / kGiga, 1, 10) + " " +
             left(unit_of(limits[i].kind, limits[i].name), 8) + " " +
             right(fixed_text(s.least / kGiga, 1) + ".." + fixed_text(s.most / kGiga, 1), 21) + "  ";
-    const std::span<const double> registers = registers_of(limits[i], limits, times);
+    const std::span<const double> registers = rates_of_limit(limits[i].bound, limits, times);
     text += registers.empty()
                 ? right("-", 12)
                 : right(100 * spread_of(shares_of(times.limits[i], registers)).median, 1, 11) + "%";
@@ -174,7 +165,7 @@ std::string bench_json(const BenchSetting& setting, std::span<const BenchLimit> 
     const std::string unit = unit_of(limits[i].kind, limits[i].name) == "GB/s" ? "bytes/s" : "flop/s";
     json entry = to_json(spread_of(times.limits[i]));
     entry["unit"] = unit;
-    if (const auto registers = registers_of(limits[i], limits, times); !registers.empty())
+    if (const auto registers = rates_of_limit(limits[i].bound, limits, times); !registers.empty())
       entry["of_multiply_add"] = to_json(spread_of(shares_of(times.limits[i], registers)));
     out["limits"][limits[i].name] = entry;
   }

@@ -80,6 +80,7 @@ struct BenchLimit {
   std::string text;  // in the table
   LimitKind kind = LimitKind::other;
   std::function<double()> measure;  // bytes or operations per second
+  std::string bound = {};           // the name of the limit that this one cannot pass; "": none is known
 };
 
 /// The limits of the model's device, each to be measured once per round. `model` must outlive them.

@@ -11,7 +11,6 @@
 #include "src/files/output.hpp"
 #include "src/files/run_files.hpp"
 #include "src/files/sequence_output.hpp"
-#include "src/model/registry.hpp"
 
 namespace carbon {
 namespace {
@@ -85,12 +84,6 @@ int run(const CommandLine& line, AnnotateCommand& command) {
   if (!default_inputs(line, options.inputs)) return 1;
   check_inputs(options);
   if (options.from_tracks.empty()) {
-    if (!is_model_named(command.common.model.model))
-      throw Error(
-          kFunction, "no model is named, and none that annotates is bundled",
-          {"name one, such as HuggingFaceBio/Carbon-A-1.2B, with {--model} or in CARBON_MODEL, or give "
-           "probabilities with {--from-tracks}; carbon annotate finds genes in FASTA files, and "
-           "carbon vep scores the variants of a VCF"});
     run_with_engine(command.common, options,
                     [](Engine& engine, const AnnotateOptions& chosen) { run_annotate(engine, chosen); });
     return 0;

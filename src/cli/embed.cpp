@@ -8,7 +8,6 @@
 #include "src/embed/run.hpp"
 #include "src/files/file_name.hpp"
 #include "src/files/sequence_output.hpp"
-#include "src/model/registry.hpp"
 
 namespace carbon {
 namespace {
@@ -36,10 +35,6 @@ int run(const CommandLine& line, PredictCommand& command) {
   check_output_name("main_predict", options.output, {"tsv"}, "a table", "give it a name that ends in .tsv");
   check_continuable("main_predict", options.output, options.earlier);
   if (!default_inputs(line, options.inputs)) return 1;
-  // An adapter may be one for the bundled model.
-  if (!is_model_named(command.common.model.model) && command.common.model.lora.empty())
-    throw Error("main_predict", "no model is named, and none with a classification head is bundled",
-                {"name a fine-tuned model with {--model} or in CARBON_MODEL"});
   run_with_engine(command.common, options, run_predict);
   return 0;
 }

@@ -137,9 +137,8 @@ void add_common_options(CommandLine& line, CommonOptions& options) {
   ModelOptions& model = options.model;
   model.log = &program_log();
   OptionGroup group = line.group("Model and machine");
-  const bool bundled = model.use != ModelUse::coding && model.use != ModelUse::labels;
   group.option({'m', "model", kModel, "checkpoint directory, GGUF file or model name"}, model.model)
-      .shows_default(bundled ? "$CARBON_MODEL, else the bundled carbon-tiny" : "$CARBON_MODEL");
+      .shows_default(bundled_model_serves(model.use) ? "$CARBON_MODEL, else the bundled carbon-tiny" : "$CARBON_MODEL");
   group
       .option({"rope-scaling", "yarn:F|none",
                "read longer sequences than in training: yarn:F for F times the model's context, or none"},

@@ -90,10 +90,15 @@ std::unique_ptr<ops::Backend> make_backend(const ModelOptions& options, Numbers 
   return std::move(make_backends(options, numbers).front());
 }
 
+std::string chosen_model(const ModelOptions& options) {
+  if (!options.model.empty()) return resolve_model(options.model, *options.log);
+  if (default_is_bundled()) check_bundled_use(options.use, !options.lora.empty());
+  return default_model(*options.log);
+}
+
 Checkpoint open_checkpoint(const ModelOptions& options) {
   Log& log = *options.log;
-  Checkpoint checkpoint(options.model.empty() ? default_model(log) : resolve_model(options.model, log),
-                        options.rope_scaling, log);
+  Checkpoint checkpoint(chosen_model(options), options.rope_scaling, log);
   if (options.dtype == "auto" && decoder_tensors(checkpoint).layers.front().down.dtype == WeightType::q8_0)
     log.info("engine", checkpoint.id() + " has weights of Q8_0, which are widened to f32",
              {"{--dtype} int8 computes with them as they are"});

@@ -47,6 +47,20 @@ void check_use(const Checkpoint& checkpoint, ModelUse use) {
          "labels"});
 }
 
+bool bundled_model_serves(ModelUse use, bool adapted) {
+  return use != ModelUse::coding && (use != ModelUse::labels || adapted);
+}
+
+void check_bundled_use(ModelUse use, bool adapted) {
+  if (bundled_model_serves(use, adapted)) return;
+  if (use == ModelUse::coding)
+    throw Error("model", "no model is named, and none that annotates is bundled",
+                {"name one, such as HuggingFaceBio/Carbon-A-1.2B, with {--model} or in CARBON_MODEL; carbon "
+                 "annotate finds genes in FASTA files, and carbon vep scores the variants of a VCF"});
+  throw Error("model", "no model is named, and none with a classification head is bundled",
+              {"name a fine-tuned model with {--model} or in CARBON_MODEL"});
+}
+
 std::vector<uint32_t> prefix_ids(const Checkpoint& model, const std::string& text,
                                  const HybridTokenizer* tokenizer) {
   const TokenLayout& layout = model.config().layout;

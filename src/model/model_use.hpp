@@ -24,6 +24,11 @@ enum class ModelUse {
 /// Throws Error, with advice, if the model cannot be used so.
 void check_use(const Checkpoint& checkpoint, ModelUse use);
 
+/// Whether the bundled model can be used so, with or without an adapter, which may bring a head.
+bool bundled_model_serves(ModelUse use, bool adapted = false);
+/// Throws Error, with advice, for a run that names no model if the bundled one cannot be used so.
+void check_bundled_use(ModelUse use, bool adapted);
+
 /// The ids of a metadata text, none for "". Known tags are built in; other text needs the model's BPE files.
 /// Throws Error for a model that has no metadata, for a text with one of the tags around DNA or with other
 /// than the single tokens of a family that has those, and if the files are needed and missing. `tokenizer` is

@@ -156,13 +156,13 @@ std::string resolve_model(const std::string& value, Log& log) {
   return found;
 }
 
-bool is_model_named(const std::string& model) {
+bool default_is_bundled() {
   const char* const chosen = std::getenv("CARBON_MODEL");
-  return !model.empty() || (chosen != nullptr && *chosen != '\0');
+  return chosen == nullptr || *chosen == '\0';
 }
 
 std::string default_model(Log& log) {
-  if (is_model_named("")) return resolve_model(std::getenv("CARBON_MODEL"), log);
+  if (!default_is_bundled()) return resolve_model(std::getenv("CARBON_MODEL"), log);
   for (const fs::path& place : bundled_places()) {
     const ModelAt model = model_at(place.string());
     if (model.path.empty()) continue;

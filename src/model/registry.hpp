@@ -23,8 +23,8 @@ std::string resolve_model(const std::string& value, Log& log = silent_log());
 /// Whether the model in this directory is the bundled one, by its name.
 bool is_demonstration_model(const std::string& dir);
 
-/// Whether a model is named: `model`, or $CARBON_MODEL if that is empty.
-bool is_model_named(const std::string& model);
+/// Whether a run for which no model was chosen gets the bundled one, because $CARBON_MODEL names none.
+bool default_is_bundled();
 /// The model of a run for which none was chosen: $CARBON_MODEL, or the bundled carbon-tiny, with a warning
 /// that it is a demonstration model. carbon-tiny is looked for next to the program, as in a build tree, and
 /// then where it is installed.
