@@ -392,7 +392,7 @@ std::optional<int> CommandLine::parse(int argc, char** argv) {
     std::string text = e.what();
     for (size_t i = 0; i < rows_.size(); ++i)
       if (rows_[i].is_required && text == made[i]->get_name() + " is required")
-        text += " (" + rows_[i].help + ")";
+        text = made[i]->get_name() + " is missing: " + rows_[i].help;
     program_log().error("main_" + command_, text + "; see '" + name + " --help'");
     return 1;
   } catch (const CLI::ParseError& e) {

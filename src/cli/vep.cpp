@@ -162,9 +162,9 @@ int run(const CommandLine& line, VepCommand& command) {
   if (tables_alone) {
     check_table_options(line, options, command.fill);
   } else if (options.fasta.empty()) {
-    throw Error("main_vep",
-                "-f, --fasta-ref is missing: name the reference that the VCF was made "
-                "with; see 'carbon vep --help'");
+    throw Error(
+        "main_vep",
+        "--fasta-ref is missing: name the reference that the VCF was made with; see 'carbon vep --help'");
   }
   check_given(options.scores, choose_pool(line, command));
   if (const std::string idle = idle_setting(options.scores, line.given_names());

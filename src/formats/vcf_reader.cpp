@@ -166,8 +166,11 @@ void VcfReader::Impl::fail_unknown() const {
     // Looking at it tells the marks that a text may begin with.
     TextInput beginning(shown, "read_vcf", file->is_bgzf ? file->fp.bgzf : nullptr,
                         file->is_bgzf ? nullptr : file->fp.hfile, 0);
-    if (beginning.peek().starts_with('>'))
+    const std::string_view first = beginning.peek();
+    if (first.starts_with('>'))
       fail("this is FASTA, and not VCF or BCF; are the reference and the variants swapped?");
+    if (first.starts_with("##carbon_"))
+      fail("this is a table that carbon wrote, and not VCF or BCF; name a VCF, such as 'carbon vep' writes");
   }
   fail("no header: the file does not begin with ##fileformat=VCF and is not BCF, or it is damaged");
 }

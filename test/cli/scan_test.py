@@ -344,7 +344,7 @@ def bad_input_gives_one_line_and_no_output():
             (("--histogram", ""), ("--histogram", "empty")),
             (("--shard", "3/2"), ("3/2", "--shard"))):
         refused((*common, *args), *words, directory=directory, output="out.bin")
-    expect_failure(carbon("scan", "-m", model(**SHORT)), "--fasta-ref is required (reference FASTA")
+    expect_failure(carbon("scan", "-m", model(**SHORT)), "--fasta-ref is missing: reference FASTA")
     expect_failure(carbon(*common, "-o", "/dev/full"), "/dev/full")
     expect_failure(carbon(*common, "-o", os.path.join(directory, "no", "folder.tsv")), "folder.tsv")
     expect_failure(carbon(*common, "--histogram", "-"), "standard output is named for two outputs")

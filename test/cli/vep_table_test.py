@@ -176,6 +176,13 @@ def failures_leave_no_output():
 
 
 @case
+def a_table_given_as_variants_is_refused():
+    table = write(fresh(), "scores.tsv", vep("-w", WINDOW, "-O", "t", MINI).out)
+    for run in (carbon("vep", "-m", model(), "-f", reference(), table), carbon("+auroc", table)):
+        expect_failure(run, "this is a table that carbon wrote, and not VCF")
+
+
+@case
 def odd_files_have_the_same_rows():
     top = os.path.join(SHARED, "data", "vcf")
     if not os.path.isdir(top):
