@@ -138,7 +138,8 @@ void add_common_options(CommandLine& line, CommonOptions& options) {
   model.log = &program_log();
   OptionGroup group = line.group("Model and machine");
   group.option({'m', "model", kModel, "checkpoint directory, GGUF file or model name"}, model.model)
-      .shows_default(bundled_model_serves(model.use) ? "$CARBON_MODEL, else the bundled carbon-tiny" : "$CARBON_MODEL");
+      .shows_default(bundled_model_serves(model.use) ? "$CARBON_MODEL, else the bundled carbon-tiny"
+                                                     : "$CARBON_MODEL");
   group
       .option({"rope-scaling", "yarn:F|none",
                "read longer sequences than in training: yarn:F for F times the model's context, or none"},

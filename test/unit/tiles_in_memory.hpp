@@ -1,6 +1,6 @@
 // The instructions for tiles of AMX in plain code, for CPUs without them: included before kernels/cpu/isa.cpp
-// (mk/flags.mk), whose intrinsics of the same names they replace. Shapes are checked as a CPU checks them, and
-// a fault ends the program. Source: Intel's Software Developer's Manual, volume 2, LDTILECFG, TILELOADD,
+// (mk/flags.mk), whose intrinsics of the same names they replace. Shapes are checked as a CPU checks them,
+// and a fault ends the program. Source: Intel's Software Developer's Manual, volume 2, LDTILECFG, TILELOADD,
 // TILESTORED, TDPBF16PS.
 #pragma once
 
