@@ -71,6 +71,9 @@ if [[ $cuda != no ]]; then
   cp "$cuda/EULA.txt" "$share/licenses/cudart" 2> /dev/null ||
     echo 'NVIDIA distributes the run-time library of CUDA under the licence at https://docs.nvidia.com/cuda/eula/' > "$share/licenses/cudart"
 fi
+while IFS=$'\t ' read -r library _; do
+  [[ -s $share/licenses/$library ]] || fail "share/libraries has $library, of which share/licenses has no text"
+done < "$share/libraries"
 name=carbon-$version-linux-$machine
 root=$out/$name wheel=$out/wheel-files
 rm -rf "$root" "$wheel"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""sbom.py PROGRAM | --archive FILE: a list of what carbon is made of, with versions and licences, as SPDX 2.3 in its form of lines
-"Name: value".
+"""sbom.py PROGRAM | --archive FILE | --notices FOLDER: a list of what carbon is made of, with versions and licences, as SPDX 2.3 in its
+form of lines "Name: value".
 
 People read it, and tools do (it is a "software bill of materials", SBOM). Versions are those of the Debian packages of this
 machine, so run it where PROGRAM was built; the Debian package and the image hold the list of their own build. It contains the
@@ -9,6 +9,9 @@ package manager. The time is SOURCE_DATE_EPOCH if that is set, so that a build c
 
 FILE is an archive of build-portable.sh, which says itself what is linked in; this can be asked on any machine, and the time is that of
 the archive.
+
+--notices writes into FOLDER the copyright notices and licences of the libraries of which only headers are used: they are compiled into
+every program, so that who gets the program has to get these. It prints a line for each: name, version and licence, between tabs.
 """
 
 import hashlib
@@ -31,11 +34,12 @@ class Library(typing.NamedTuple):
     library: str
     conda: str
     linked_by: str
+    included: str
     licence: str
 
 
 with open(os.path.join(TOP, "packaging", "libraries"), encoding="ascii") as table:
-    LIBRARIES = [Library(*line.strip().split(None, 5)) for line in table if not line.startswith("#")]
+    LIBRARIES = [Library(*line.strip().split(None, 6)) for line in table if not line.startswith("#")]
 # Source package of Debian (its beginning): the licence of what carbon uses, in the words of SPDX. The compiler brings two.
 LICENCES = {"gcc-": "GPL-3.0-or-later WITH GCC-exception-3.1", "glibc": "LGPL-2.1-or-later"}
 LICENCES.update((each.source, each.licence) for each in LIBRARIES)
@@ -80,14 +84,32 @@ def libraries(program):
 
 
 def headers():
-    """Installed packages of which the program has only headers: the linker leaves no trace of them. One that only depends on a
-    package with a version in its name, like Boost's, stands for that."""
-    names = []
-    for name in (each.headers for each in LIBRARIES if each.library == "-" != each.licence):
-        depends = output("dpkg-query", "-W", "-f", "${Depends}", name).split(", ")
-        real = [d.split(" ")[0] for d in depends if re.fullmatch(name.replace("-dev", "") + r"[\d.]+-dev( .*)?", d)]
-        names += real or [name]
-    return names
+    """Libraries of which the program has only headers, with their installed packages: the linker leaves no trace of them. A package that
+    only depends on one with a version in its name, like Boost's, stands for that."""
+    found = []
+    for each in LIBRARIES:
+        if each.library == "-" != each.licence:
+            depends = output("dpkg-query", "-W", "-f", "${Depends}", each.headers).split(", ")
+            real = [d.split(" ")[0] for d in depends if re.fullmatch(each.headers.replace("-dev", "") + r"[\d.]+-dev( .*)?", d)]
+            found.append((each, real[0] if real else each.headers))
+    return found
+
+
+def notice(package):
+    """What Debian's copyright file says of a package. The licence of Boost asks for nothing in what was compiled, so that its thousands of
+    files are one paragraph here."""
+    with open(os.path.join(DOCUMENTS, package, "copyright"), encoding="utf-8") as file:
+        paragraphs = file.read().rstrip("\n").split("\n\n")
+    left_out = re.compile(r"Files:(?! \*\n)(.*\n)+License: BSL-1\.0(\n|$)")
+    return "\n\n".join(each for each in paragraphs if not left_out.match(each)) + "\n"
+
+
+def write_notices(folder):
+    os.makedirs(folder, exist_ok=True)
+    for library, package in headers():
+        with open(os.path.join(folder, library.source), "w", encoding="utf-8") as file:
+            file.write(notice(package))
+        yield "%s\t%s\t%s\n" % (library.source, described(package)["version"], library.licence)
 
 
 def licence(source, package):
@@ -155,7 +177,7 @@ def document(number, parts, created, texts=()):
 
 def of_program(program):
     parts = [(described(name), "DYNAMIC_LINK") for name in libraries(program)]
-    parts += [(described(name), "STATIC_LINK") for name in headers()]
+    parts += [(described(name), "STATIC_LINK") for _, name in headers()]
     return document(version(), parts, time.time())
 
 
@@ -180,11 +202,11 @@ def of_archive(path):
 
 
 def main():
-    archive = sys.argv[1:2] == ["--archive"]
-    if len(sys.argv) != 2 + archive or sys.argv[-1].startswith("-"):
+    task = {"--archive": of_archive, "--notices": write_notices}.get(sys.argv[1] if len(sys.argv) > 2 else "", of_program)
+    if len(sys.argv) != (2 if task == of_program else 3) or sys.argv[-1].startswith("-"):
         sys.exit(__doc__)
     try:
-        sys.stdout.write((of_archive if archive else of_program)(sys.argv[-1]))
+        sys.stdout.write("".join(task(sys.argv[-1])))
     except (Problem, OSError) as problem:
         sys.exit("sbom.py: %s" % problem)
 

@@ -1,5 +1,5 @@
-"""Do the includes of src, kernels, tokenizer and plugins go downwards only, and has every type of a header a name of its own?
-`make lint` and test/run.sh run it.
+"""Do the includes of src, kernels, tokenizer and plugins go downwards only, does packaging/libraries have each library of others that they
+include, and has every type of a header a name of its own? `make lint` and test/run.sh run it.
 
     test/check_includes.py [FOLDER OF THE SOURCES]
 
@@ -49,6 +49,12 @@ BESIDE = {
 # One or two folders hide a library from all others; a library is known by the start of its headers' names.
 HIDDEN = {"htslib/": ("src/formats", "src/files"), "bigWig": ("src/formats",), "bwCommon": ("src/formats",), "CLI/": ("src/cli",),
           "boost/": ("src/serve",), "eigen3/": ("src/report/sections",)}
+# What the compiler, the C library and Linux bring. All else belongs to a library, whose licence goes with the program: packaging/libraries
+# has it, or, for that of CUDA, packaging/build-portable.sh.
+SYSTEM = re.compile(r"[a-z_0-9]+|(sys|linux|asm)/.*|(arm_neon|cpuid|dlfcn|fcntl|immintrin|link|nss|poll|pthread|pwd|sched|semaphore|signal|"
+                    r"stddef|stdint|unistd)\.h")
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "packaging", "libraries"), encoding="ascii") as table:
+    LIBRARIES = tuple(line.split()[5] for line in table if not line.startswith("#")) + ("cuda_runtime.h", "cublasLt.h")
 # The Makefile writes these into the build folder.
 GENERATED = ("version.h", "backend_stamp.h", "serve_page.h", "report_page.h", "figure_design.h")
 
@@ -67,6 +73,8 @@ def folder_of(path):
 def wrong(file, quote, header):
     """What is wrong with an include, as a sentence, or None."""
     here, there = folder_of(file), folder_of(header)
+    if quote == "<" and not SYSTEM.fullmatch(header) and not header.startswith(LIBRARIES):
+        return "%s includes <%s>, whose library is not in packaging/libraries" % (file, header)
     for start, owners in HIDDEN.items():
         if header.startswith(start):
             return None if here in owners else "%s includes <%s>, but only %s may include headers of %s" % (

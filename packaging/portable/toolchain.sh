@@ -56,7 +56,9 @@ compiler() {
   wrapper static-cc "cc -target $machine-linux-musl -static -fno-sanitize=all -g0"
   wrapper ar ar
   wrapper ranlib ranlib
-  for part in zig:ziglang/LICENSE libcxx:ziglang/lib/libcxx/LICENSE.TXT libunwind:ziglang/lib/libunwind/LICENSE.TXT; do
+  # What is compiled brings the C++ library of LLVM, and the static program that starts carbon the C library musl.
+  for part in zig:ziglang/LICENSE libcxx:ziglang/lib/libcxx/LICENSE.TXT libunwind:ziglang/lib/libunwind/LICENSE.TXT \
+    musl:ziglang/lib/libc/musl/COPYRIGHT; do
     cp "$dir/zig/${part#*:}" "$dir/share/licenses/${part%%:*}"
   done
 }
@@ -247,9 +249,13 @@ build_openssl() {
   cp -R include/openssl "$dir/include/"
   put_in libcrypto.a
 }
-# build SOURCE LICENCE TEXT: builds one of the table and writes its line of DIR/share/libraries.
+# The licence that packaging/libraries has for a source package.
+licence_of() { awk -v source="$1" '$1 == source { $1 = $2 = $3 = $4 = $5 = $6 = ""; sub(/^ +/, ""); print }' "$here/../libraries"; }
+# build SOURCE TEXT LICENCE: builds one of the table and writes its line of DIR/share/libraries.
 build() {
-  local source=$1 archive version made stamp
+  local source=$1 licence=$3 archive version made stamp
+  [[ $licence != - ]] || licence=$(licence_of "$source")
+  [[ $licence ]] || fail "neither sources nor packaging/libraries has the licence of $source"
   archive=$(archive_of "$source")
   version=$(basename "$archive")
   version=${version#"$source"_}
@@ -274,26 +280,28 @@ build() {
     # The dedication of SQLite stands at the top of its source, and the licence of zlib at the end of its README.
     case $source in
       sqlite3) sed -n '/May you do good/,/than you give/p' "$dir/build/$source/src/main.c" > "$made" ;;
-      *) cp "$dir/build/$source/$3" "$made" ;;
+      *) cp "$dir/build/$source/$2" "$made" ;;
     esac
     rm -rf "$dir/build/$source"
     echo "$stamp" > "$dir/build/$source.stamp"
   fi
-  printf '%s\t%s\t%s\n' "$source" "$version" "$2" >> "$dir/share/libraries.new"
+  printf '%s\t%s\t%s\n' "$source" "$version" "$licence" >> "$dir/share/libraries.new"
 }
 
 compiler
 : > "$dir/share/libraries.new"
-printf '%s\t%s\t%s\n' "zig (libc++, libunwind)" "$zig" "MIT AND Apache-2.0 WITH LLVM-exception" >> "$dir/share/libraries.new"
-while read -r source licence text; do
-  build "$source" "${licence//-AND-/ AND }" "$text"
+printf '%s\t%s\t%s\n' "zig (libc++, libc++abi, libunwind; musl in the program that starts carbon)" "$zig" \
+  "MIT AND Apache-2.0 WITH LLVM-exception" >> "$dir/share/libraries.new"
+while read -r source text licence; do
+  build "$source" "$text" "$licence"
 done < <(grep -v '^#' "$here/sources")
 c_library
 [[ ${3-} != cuda ]] || cuda_toolkit
-# Headers are the same for every machine.
-for header in CLI nlohmann boost eigen3; do
+# Headers are the same for every machine. Those of libraries that have nothing else are compiled in, which needs their notices too.
+while read -r header; do
   [[ -d /usr/include/$header ]] || fail "/usr/include/$header is missing; ./install-deps.sh installs it"
   ln -sfn "/usr/include/$header" "$dir/include/$header"
-done
+done < <(awk '/^[^#]/ && $3 == "-" && $7 != "-" { sub("/$", "", $6); print $6 }' "$here/../libraries")
+"$here/../sbom.py" --notices "$dir/share/licenses" >> "$dir/share/libraries.new"
 mv "$dir/share/libraries.new" "$dir/share/libraries"
 echo "== the toolchain is in $dir"

@@ -288,6 +288,11 @@ def includes_in_the_wrong_direction():
             ("src/formats/a.cpp", '"src/files/a.hpp"', None),
             ("src/files/a.cpp", '"src/formats/a.hpp"', "may include only src/base"),
             ("kernels/cpu/a.inl", '"kernels/ops.hpp"', None),
+            ("src/base/a.cpp", "<string_view>", None),
+            ("src/base/a.cpp", "<sys/stat.h>", None),
+            ("src/base/a.cpp", "<zlib.h>", None),
+            ("src/base/a.cpp", "<zstd.h>", "whose library is not in packaging/libraries"),
+            ("src/base/a.cpp", "<fmt/core.h>", "whose library is not in packaging/libraries"),
             ("src/bench/a.cpp", '"version.h"', None)):
         tree = fresh()
         os.makedirs(os.path.dirname(os.path.join(tree, file)))

@@ -313,6 +313,42 @@ def licences():
 
 
 @case
+def notices_of_what_is_compiled_in():
+    """sbom.py --notices writes what the licences of libraries without a library file ask for, and the packages and images have it."""
+    compiled = [each for each in LIBRARIES if each.library == "-" != each.licence]
+    if shutil.which("dpkg-query") is None or command(["dpkg-query", "-W", *(each.headers for each in compiled)]).rc != 0:
+        raise Skip("the headers are of no Debian package")
+    folder = os.path.join(fresh(), "licenses")
+    result = bill_of_materials("--notices", folder)
+    expect(result.rc == 0, "sbom.py fails", result)
+    expect_equal([line.split("\t")[::2] for line in result.lines()], [[each.source, each.licence] for each in compiled], "lines")
+    expect(all(line.split("\t")[1] for line in result.lines()), "versions", result)
+    expect_equal(sorted(os.listdir(folder)), sorted(each.source for each in compiled), "notices")
+    for name, words in (("cli11", ("University of Cincinnati", "must reproduce the above copyright")), ("eigen3", ("Gael Guennebaud", "MPL")),
+                        ("nlohmann-json3", ("Niels Lohmann", "Bjoern Hoehrmann", "Permission is hereby granted")),
+                        ("boost", ("Boost project contributors", "Boost Software License - Version 1.0"))):
+        notice = text(folder, name)
+        expect(all(word in notice for word in words) and len(notice) < 100000, "the notice of " + name)
+    for path, words in (("debian/rules", "packaging/sbom.py --notices debian/licenses"), ("debian/carbon.docs", "debian/licenses"),
+                        ("debian/libcarbon0.docs", "debian/licenses"), ("portable/toolchain.sh", '/sbom.py" --notices "$dir/share/licenses"'),
+                        ("Dockerfile", "packaging/sbom.py --notices /out/"), ("carbon.def", "packaging/sbom.py --notices /out/")):
+        expect(words in text("packaging", path), "no notices in packaging/" + path)
+
+
+@case
+def libraries_of_the_archive():
+    """portable/toolchain.sh builds each library of the table, knows its licence by it, and links the headers of the others."""
+    sources = {line.split()[0]: line.split()[2] for line in text("packaging/portable/sources").splitlines() if not line.startswith("#")}
+    built = {each.source: each.licence for each in LIBRARIES if each.library != "-"}
+    expect_equal(sorted(source for source, licence in sources.items() if licence == "-"), sorted(built), "what both tables have")
+    script = text("packaging/portable/toolchain.sh")
+    lines = re.search(r"^licence_of\(\).*$", script, re.M).group(0) + "\nfor each; do licence_of $each; done\n"
+    lines += re.search(r"^done < <\((awk .*)\)$", script, re.M).group(1)
+    said = tool("bash", "-euc", "here=$1; shift\n" + lines, "bash", os.path.join(SOURCE, "packaging/portable"), *built)
+    expect_equal(said.lines(), [*built.values(), "CLI", "nlohmann", "boost", "eigen3"], "licences and headers")
+
+
+@case
 def licences_of_what_is_no_program():
     if shutil.which("readelf") is None:
         raise Skip("no readelf")
