@@ -23,6 +23,15 @@ METADATA = """Metadata-Version: 2.1
 Name: carbon-dna
 Version: %s
 Summary: DNA language models (Carbon, GENERator): scores, variants, embeddings and generation, with the bits of the command carbon
+Author: The carbon developers
+Project-URL: Models, https://huggingface.co/HuggingFaceBio
+Keywords: genomics,variant effect prediction,DNA language model,bioinformatics
+Classifier: Environment :: Console
+Classifier: Intended Audience :: Science/Research
+Classifier: Operating System :: POSIX :: Linux
+Classifier: Programming Language :: C++
+Classifier: Programming Language :: Python :: 3
+Classifier: Topic :: Scientific/Engineering :: Bio-Informatics
 License: Apache-2.0
 Requires-Python: >=3.9
 Requires-Dist: numpy>=1.21

@@ -32,6 +32,15 @@ def _all_same(ones: Iterable[Any], others: Iterable[Any]) -> bool:
     return all(_same(one, other) for one, other in zip(ones, others))
 
 
+def _pandas() -> Any:
+    """The package pandas, which the wheel does not bring."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError("to_pandas() needs the package pandas (pip install pandas): %s" % error) from error
+    return pandas
+
+
 def _shown(value: Any) -> str:
     """A value in one line: of an array its type and shape, of a long text its beginning."""
     if isinstance(value, np.ndarray):
@@ -195,10 +204,8 @@ class VariantScores(_Data):
 
     def to_pandas(self) -> Any:
         """The columns but ``values`` as a pandas.DataFrame, with the index of the frame that was given; pandas has to be installed."""
-        import pandas
-
         names = ["chrom", "pos", "ref", "alt", "score"] + [name for name in ("l2", "jsd") if getattr(self, name) is not None] + ["flag"]
-        return pandas.DataFrame({name: getattr(self, name) for name in names}, index=self.index)
+        return _pandas().DataFrame({name: getattr(self, name) for name in names}, index=self.index)
 
 
 def variant_columns(rows: List[VariantScore], index: Any, measures: Sequence[str]) -> VariantScores:
@@ -255,13 +262,11 @@ class Scan(_Data):
 
         The columns are chrom, pos (from 1, as in VCF), ref, logp_A to logp_T, and effect_A to effect_T, those of :attr:`effects`.
         """
-        import pandas
-
         pos = np.arange(self.begin + 1, self.begin + 1 + len(self.bases))
         columns: Dict[str, Any] = {"chrom": self.chrom, "pos": pos, "ref": list(self.bases)}
         for name, values in (("logp", self.logp), ("effect", self.effects)):
             columns.update(("%s_%s" % (name, letter), values[:, i]) for i, letter in enumerate(LETTERS))
-        return pandas.DataFrame(columns)
+        return _pandas().DataFrame(columns)
 
 
 @_compared_as_data

@@ -10,9 +10,11 @@ import os
 import pathlib
 import pickle
 import re
+import sys
 import threading
 import time
 import unittest
+from unittest import mock
 
 import numpy as np
 import support
@@ -228,6 +230,18 @@ def test_results_as_frames():
         assert "".join(frame["ref"]) == gene and list(frame["pos"]) == list(range(1, 23))
         assert frame.loc[3, "logp_G"] == scan.logp[3, 2] and frame.loc[3, "effect_G"] == scan.effects[3, 2]
         assert model.scan(None, "").to_pandas().shape == (0, 11)
+
+
+def test_results_without_pandas():
+    gene = "ACGTTAGCATCG"
+    with carbon_dna.Model(TINY) as model, mock.patch.dict(sys.modules, pandas=None):
+        for result in (model.variants(None, [("", 2, "C", "A")], sequence=gene), model.scan(None, gene)):
+            try:
+                result.to_pandas()
+            except ImportError as error:
+                assert "pip install pandas" in str(error)
+            else:
+                raise AssertionError("a frame without pandas")
 
 
 def test_progress():

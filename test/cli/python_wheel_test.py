@@ -69,7 +69,9 @@ def it_has_what_it_lists():
             content = archive.read(name)
             wanted = "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
             expect(name.endswith("RECORD") or (digest, size) == (wanted, str(len(content))), "RECORD is wrong on " + name)
-        expect("Requires-Dist: numpy" in archive.read(info + "METADATA").decode(), "no numpy")
+        metadata = archive.read(info + "METADATA").decode()
+        for words in ("Requires-Dist: numpy", "Project-URL: ", "Classifier: ", "pip install pandas", "pip install huggingface_hub", "carbon help"):
+            expect(words in metadata, "no %s in the metadata" % words)
 
 
 @case
