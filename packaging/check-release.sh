@@ -9,11 +9,12 @@
 #
 # Trying means: the first score, smoke.sh, and the outputs of score and generate, which must have the same bytes everywhere. The sums in
 # SHA256SUMS must be right, no file may be missing there, and each SBOM must name its libraries with versions and licences.
+# What is in the folder and was not tried, and what a release has and this folder has not, is listed as left out.
 # The seconds are from the file on the disk to the first score. The exit status is 1 if anything fails, and 2 if nothing could be tried.
 set -euo pipefail
 
 fail() { echo "check-release.sh: $*" >&2; exit 1; }
-usage() { sed -n '2,14s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,15s/^# \{0,1\}//p' "$0"; }
 
 here=$(cd "$(dirname "$0")" && pwd)
 case ${1-} in
@@ -34,6 +35,7 @@ failed=0 tried=0 wanted=''
 wrong() { echo "WRONG  $*"; failed=1; }
 # row ARTEFACT SYSTEM FIRST-SCORE SECONDS SMOKE BYTES
 row() { (IFS=$'\t'; echo "$*") >> "$work/table"; }
+left_out() { echo "left out  $*" >> "$work/left-out"; }
 
 # ---- what is in the folder
 cd "$folder"
@@ -106,9 +108,7 @@ judge() {
   fi
   [[ ! -s $3/version || $(< "$3/version") == "carbon $version" ]] || wrong "$1 on $2 is $(< "$3/version"), not $version"
 }
-sources=(carbon-[0-9]*.[0-9].tar.gz)
-[[ -f ${sources[0]} ]] || sources=(carbon-*-linux-*.tar.gz)
-version=$(sed -E 's/^carbon-([0-9.]+[0-9]).*/\1/' <<< "${sources[0]}")
+version=$(printf '%s\n' * | sed -nE '/^carbon(_dna)?-[0-9]/ { s/^[^-]*-([0-9.]*[0-9]).*/\1/p; q }')
 machine=$(uname -m)
 
 # ---- bare systems
@@ -205,11 +205,27 @@ for system in "${systems[@]}"; do
     *) on_python "$system" ;;
   esac
 done
+
+# ---- what was not tried
 for other in *-linux-*.tar.gz *.whl; do
-  [[ ! -f $other || $other == *"$machine"* ]] || row "$other" - "not tried: this machine is $machine" - - -
+  [[ ! -f $other || $other == *"$machine"* ]] || left_out "$other: this machine is $machine"
+done
+for part in "carbon-*-linux-$machine.tar.gz" "carbon_dna-*_$machine.whl" 'debian-12/carbon_*.deb' 'debian-13/carbon_*.deb'; do
+  if ! compgen -G "$part" > /dev/null; then
+    left_out "$part: it is not in this folder"
+  elif [[ $part == debian-* ]]; then
+    grep -qsF "$part"$'\t' "$work/table" || left_out "$part: ${part%%/*} was not tried"
+  else
+    grep -qsE "^${part//\*/.*}"$'\t' "$work/table" || left_out "$part: no system was tried that takes it"
+  fi
+done
+for part in "carbon-$version.tar.gz: make check tries the sources" "carbon-$version-image.tar: start it with podman or docker" \
+  'debian-*/carbon-cuda_*.deb: it needs packages of NVIDIA' 'conda: packaging/lint.sh tries the recipe'; do
+  ! compgen -G "${part%%: *}" > /dev/null || left_out "$part"
 done
 
 echo
 { printf 'artefact\tsystem\tfirst score\tseconds\tsmoke.sh\tbytes\n'; cat "$work/table" 2> /dev/null || true; } | column -t -s $'\t'
+[[ ! -s $work/left-out ]] || { echo; cat "$work/left-out"; }
 ((tried)) || { echo "nothing could be tried"; exit $((failed ? 1 : 2)); }
 exit $failed

@@ -110,8 +110,8 @@ def configure_looks_for_the_libraries():
 
 @case
 def installing_names_the_libraries():
-    """The first table of docs/install.md says why each library is there, and its licence."""
-    table = text("docs/install.md").split("\n## ")[0]
+    """The table of dependencies in docs/install.md says why each library is there, and its licence."""
+    table = text("docs/install.md").split("\n## Dependencies\n")[1].split("\n## ")[0]
     for each in LIBRARIES:
         row = re.search(r"^\| .*`%s`.*\| ([^|]+) \|$" % re.escape(each.headers), table, re.M)
         expect(row is not None, "no row of " + each.headers)
@@ -420,6 +420,24 @@ def check_of_a_release_finds_faults():
 
 
 @case
+def check_of_a_release_names_what_it_leaves_out():
+    """Parts that the folder has not, and those that it has and that are for others to try."""
+    d = fresh()
+    machine = os.uname().machine
+    names = ["carbon-9.8.7.tar.gz", "carbon-9.8.7-image.tar", "carbon-9.8.7-linux-%s.tar.gz" % machine, "conda/meta.yaml", "carbon_dna-9.8.7-py3-none-odd.whl",
+             "debian-13/carbon_9.8.7-1_amd64.deb", "debian-13/carbon-cuda_9.8.7-1_amd64.deb"]
+    for name in names:
+        os.makedirs(os.path.dirname(os.path.join(d, name)), exist_ok=True)
+        write(d, name, "x\n")
+    write(d, "SHA256SUMS", tool("sha256sum", *names, cwd=d).text)
+    result = command([os.path.join(SOURCE, "packaging", "check-release.sh"), d, sys.executable])
+    expect_equal([line.split(": ")[0] for line in result.lines() if line.startswith("left out")],
+                 ["left out  " + name for name in (names[4], "carbon-*-linux-%s.tar.gz" % machine, "carbon_dna-*_%s.whl" % machine,
+                                                   "debian-12/carbon_*.deb", "debian-13/carbon_*.deb", names[0], names[1],
+                                                   "debian-*/carbon-cuda_*.deb", "conda")], "left out")
+
+
+@case
 def smoke_test_finds_faults():
     """The test that packages run when they are built fails where the program does not compute, and passes where it does."""
     script = os.path.join(SOURCE, "packaging", "smoke.sh")
@@ -489,7 +507,7 @@ def links_of_the_archive_lead_somewhere():
     pages = {page: text(root, page) for page in ("README.md", "docs/recipes.md", "docs/install.md", "share/carbon/workflows/README.md")}
     expect_equal(pages["README.md"], text("packaging/portable/README.md"), "the README")
     for page, words in (("docs/recipes.md", "[share/carbon/vcfanno/scan.toml](../share/carbon/vcfanno/scan.toml)"),
-                        ("docs/install.md", " packaging/ describes the packages"),
+                        ("docs/install.md", " packaging/README.md of the sources describes the packages"),
                         ("share/carbon/workflows/README.md", "[docs/benchmark.md](../../../docs/benchmark.md)")):
         expect(words in pages[page], "%s without %s" % (page, words))
     result = mend_links(root)

@@ -62,7 +62,7 @@ def annotated(directory, with_vcfanno):
     for name in ("bcftools", "tabix"):
         tool(name, "--version")
     env = environment(**MODEL)
-    os.symlink(os.path.join(SOURCE, "packaging"), os.path.join(directory, "packaging"))
+    os.symlink(os.path.join(SOURCE, "packaging/vcfanno/scan.toml"), os.path.join(directory, "scan.toml"))
     for text in commands():
         if with_vcfanno or "vcfanno " not in text:
             run_block("docs/recipes.md", text, directory, env)
