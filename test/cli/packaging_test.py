@@ -510,6 +510,12 @@ def links_of_the_archive_lead_somewhere():
                         ("docs/install.md", " packaging/README.md of the sources describes the packages"),
                         ("share/carbon/workflows/README.md", "[docs/benchmark.md](../../../docs/benchmark.md)")):
         expect(words in pages[page], "%s without %s" % (page, words))
+    for page in glob.glob(root + "/docs/*.md"):
+        words = read(page).decode()
+        expect("./carbon " not in words, "%s runs a program that only a build has" % page)
+        # What is in the sources alone is said to be there.
+        for named in re.findall(r"`(?:make [a-z-]+|(?:test|packaging|src|kernels|bench)/(?!results)[^`]*)`", words):
+            expect("the sources" in words, "%s names %s without saying that it is in the sources" % (page, named))
     result = mend_links(root)
     expect_equal((result.rc, [page for page in pages if text(root, page) != pages[page]]), (0, []), "a second time")
     page = "a [b](LICENSE)\n\n```\nx[1](none)\n```\n\nwrapped [in\ntwo](../NEWS.md#x) ![c](no.png) [d](../../out.md) [e](https://e.org/x)\n"
