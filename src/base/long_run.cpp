@@ -74,16 +74,8 @@ void say_finishing(const KeptWork& kept) {
 }
 
 void run_keeping(const KeptWork& kept, const std::function<void()>& work) {
-  // Advice such as to sort an input, or to give another FASTA, is followed by a run that cannot continue.
-  const auto advice = [](const std::string& path) {
-    return Advice{
-        "continue with {--resume}, from {0}; after a change of an input begin again with {--restart}",
-        {path}};
-  };
-  const auto warn = [&] {
-    if (const std::string path = kept.saved_in(); !path.empty())
-      kept.log.warning(kept.command, "what was computed is kept", advice(path));
-  };
+  constexpr const char* kContinue =
+      "continue with {--resume}, from {0}; after a change of an input begin again with {--restart}";
   try {
     work();
   } catch (const OtherInput&) {
@@ -91,13 +83,21 @@ void run_keeping(const KeptWork& kept, const std::function<void()>& work) {
   } catch (const Error& error) {
     const std::string path = kept.saved_in();
     if (path.empty()) throw;
-    if (!error.advice().text.empty()) {
-      warn();
-      throw;
-    }
-    throw Error(error.function(), std::string(error.what()) + "; what was computed is kept", advice(path));
+    if (error.advice().text.empty())
+      throw Error(error.function(), std::string(error.what()) + "; what was computed is kept",
+                  {kContinue, {path}});
+    // Advice such as to sort an input, or to give another FASTA, is followed by a run that cannot continue,
+    // and so is this one's first word.
+    Advice advice = error.advice();
+    advice.text +=
+        "; what was computed is kept: after a change of an input begin again with {--restart}, else "
+        "continue with {--resume}, from {" +
+        std::to_string(advice.values.size()) + "}";
+    advice.values.push_back(path);
+    throw Error(error.function(), error.what(), advice);
   } catch (...) {
-    warn();
+    if (const std::string path = kept.saved_in(); !path.empty())
+      kept.log.warning(kept.command, "what was computed is kept", {kContinue, {path}});
     throw;
   }
 }

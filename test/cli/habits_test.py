@@ -201,7 +201,7 @@ def small_files_are_judged_by_their_share_of_mismatches():
     output = os.path.join(directory, "o.vcf")
     failed = carbon(*base, "-o", output, panel(7, 6))
     expect_failure(failed, "wrong assembly?", "7 of 13", "--max-ref-mismatch")
-    expect("what was computed is kept; continue with --resume, from " + output in failed.err, "what it keeps", failed)
+    expect("what was computed is kept" in failed.err and "continue with --resume, from " + output in failed.err, "what it keeps", failed)
     expect_equal(os.listdir(directory), ["o.vcf.partial"], "files")
     for wrong, right in ((2, 2), (3, 10), (1, 0)):
         expect("wrong assembly" not in ok(*base, panel(wrong, right)).err, "%d of %d" % (wrong, wrong + right))

@@ -138,6 +138,22 @@ for _name, _args in (("out.tsv", ()), ("out.tsv.gz", ()), ("out.vcf.gz", ("-Oz",
 
 
 @case
+def an_unsorted_input_that_cannot_be_indexed():
+    """The error comes first, and what its advice leads to: a sorted input to --restart, no index to --resume."""
+    head, body = records_of_mini()
+    given = write(fresh(), "in.vcf", head + b"".join(body + body[:1]))
+    out = os.path.join(fresh(), "out.vcf.gz")
+    failed = run([*VEP, "-w", 12, "-f", data("mini.fa"), "-W"], "-o", out, given)
+    expect_failure(failed, "the records are not sorted", "bcftools sort", "or leave out --write-index", "what was computed is kept")
+    told = failed.messages("E")[-1]
+    expect(not any("kept" in line for line in failed.messages("W")), "a warning before the error", failed)
+    order = [told.index(word) for word in ("not sorted", "leave out --write-index", "--restart", "--resume, from %s.partial" % out)]
+    expect_equal(order, sorted(order), "the order of what is said")
+    again = run([*VEP, "-w", 12, "-f", data("mini.fa"), "--resume"], "-o", out, given)
+    expect(again.rc == 0 and "continuing: " in again.err, "--resume without an index", again)
+
+
+@case
 def an_error_of_the_output_keeps_the_work():
     """The index of the output cannot be written, which shows only when all is scored."""
     head, body = records_of_mini()
