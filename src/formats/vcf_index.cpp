@@ -67,13 +67,12 @@ VcfJump::VcfJump(htsFile* file, bcf_hdr_t* header, const std::string& path, VcfR
   warn_if_older(path, log);
   // A contig that the file has in another spelling was named before.
   const ContigSpellings spellings(contigs_of_header(header_));
-  for (const VcfRegions::Contig& contig : regions_.contigs()) {
+  std::vector<std::string> unknown;
+  for (const VcfRegions::Contig& contig : regions_.contigs())
     if (contig_number(contig.name) < 0 && bcf_hdr_name2id(header_, contig.name.c_str()) < 0 &&
-        spellings.other(contig.name).empty()) {
-      log.warning(function_name,
-                  "contig " + contig.name + " of the regions is not in " + split_index_name(path).file);
-    }
-  }
+        spellings.other(contig.name).empty())
+      unknown.push_back(contig.name);
+  warn_of_unknown_contigs(unknown, "regions", split_index_name(path).file, {}, log);
 }
 
 void VcfJump::load_index(const std::string& path) {

@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,11 @@
 #include "src/formats/vcf_lines.hpp"
 
 namespace carbon {
+
+/// Warns of contigs of regions or targets, as `what` says, that a file does not have, once for all of them.
+/// `known` are those that it has.
+void warn_of_unknown_contigs(const std::vector<std::string>& contigs, const std::string& what,
+                             const std::string& shown, const std::vector<std::string>& known, Log& log);
 
 /// Reads the records of regions, one region after the other, from an open file.
 class VcfJump {
@@ -112,9 +118,9 @@ struct VcfReader::Impl {
   void finish();
   void warn_of_missing_newline(const std::string& what) const;
   [[noreturn]] void fail_unknown() const;
-  VcfRegions read_regions(const std::string& list, const std::string& regions_file,
-                          const std::string& what) const;
+  VcfRegions read_regions(const std::string& list, const std::string& regions_file, const std::string& what);
   void read_targets(const VcfReaderOptions& options);
+  void warn_of_unknown_targets() const;
   [[noreturn]] void fail(const std::string& what) const;
 
   std::string path, shown;
@@ -129,7 +135,8 @@ struct VcfReader::Impl {
   std::unique_ptr<VcfJump> jump;                // reads only regions; null if the whole file is read
   std::optional<VcfRegions> targets;
   bool targets_excluded = false;
-  std::string line, where;  // of the record that was read last; `line` only of VCF
+  std::set<std::string> respelled;  // contigs of regions and targets of which the header has another spelling
+  std::string line, where;          // of the record that was read last; `line` only of VCF
   VcfLineParser parser;
   VcfChanges changes;
   HtsText jumped;  // a line that `jump` has read

@@ -12,8 +12,10 @@
 #include <utility>
 
 #include "src/base/error.hpp"
+#include "src/base/words.hpp"
 #include "src/files/file_name.hpp"
 #include "src/files/htslib_messages.hpp"
+#include "src/formats/contig_names.hpp"
 #include "src/formats/contig_spelling.hpp"
 #include "src/formats/records_file.hpp"
 #include "src/formats/vcf_header.hpp"
@@ -36,6 +38,18 @@ void check_one_given(const std::string& list, const std::string& file, const std
 }
 
 }  // namespace
+
+void warn_of_unknown_contigs(const std::vector<std::string>& contigs, const std::string& what,
+                             const std::string& shown, const std::vector<std::string>& known, Log& log) {
+  constexpr size_t kShown = 3;
+  if (contigs.empty()) return;
+  std::vector<std::string> names(contigs.begin(),
+                                 contigs.begin() + static_cast<ptrdiff_t>(std::min(contigs.size(), kShown)));
+  if (contigs.size() > kShown) names.push_back(std::to_string(contigs.size() - kShown) + " more");
+  log.warning("read_vcf", (contigs.size() == 1 ? "contig " : "contigs ") + and_list(names) + " of the " +
+                              what + (contigs.size() == 1 ? " is" : " are") + " not in " + shown +
+                              respelled(contigs, known, "the file").words);
+}
 
 VcfRecord::Impl::Impl() : record(bcf_init()) {
   if (!record) throw std::bad_alloc();
@@ -128,7 +142,7 @@ void VcfReader::Impl::read_header(bool jumps) {
 /// The regions of a list or of a file, of which one is given. `what` is what messages call them. A contig
 /// under another name selects nothing, which is no error: the file may have no variant there.
 VcfRegions VcfReader::Impl::read_regions(const std::string& list, const std::string& regions_file,
-                                         const std::string& what) const {
+                                         const std::string& what) {
   const std::vector<std::string> names = contigs_of_header(shared->header);
   const KnownContig known = [&](const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -137,10 +151,28 @@ VcfRegions VcfReader::Impl::read_regions(const std::string& list, const std::str
       list.empty() ? VcfRegions::from_file(regions_file, known, log) : VcfRegions::from_list(list, known);
   const ContigSpellings spellings(names);
   for (const VcfRegions::Contig& contig : regions.contigs())
-    if (const std::string other = spellings.other(contig.name); !other.empty())
+    if (const std::string other = spellings.other(contig.name); !other.empty()) {
+      respelled.insert(contig.name);
       log.warning("read_vcf",
                   "the " + what + " name contig " + contig.name + ", which " + shown + " calls " + other);
+    }
   return regions;
+}
+
+/// By the records that were read: a text need not define its contigs, and then has those of its records only
+/// when it is read.
+void VcfReader::Impl::warn_of_unknown_targets() const {
+  if (!targets) return;
+  std::vector<std::string> names;
+  {
+    const std::lock_guard lock(shared->mutex);
+    names = contigs_of_header(shared->header);
+  }
+  std::vector<std::string> unknown;
+  for (const VcfRegions::Contig& contig : targets->contigs())
+    if (!respelled.contains(contig.name) && std::find(names.begin(), names.end(), contig.name) == names.end())
+      unknown.push_back(contig.name);
+  warn_of_unknown_contigs(unknown, "targets", shown, names, log);
 }
 
 void VcfReader::Impl::read_targets(const VcfReaderOptions& options) {
@@ -270,6 +302,7 @@ void VcfReader::Impl::finish() {
          " records); copy it again");
   }
   changes.report(shown, log);
+  warn_of_unknown_targets();
 }
 
 bool VcfReader::Impl::selected(const VcfRecord::Impl& record) const {

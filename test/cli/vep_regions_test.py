@@ -173,6 +173,28 @@ def a_contig_in_another_spelling_is_named():
 
 
 @case
+def a_contig_that_the_file_does_not_have_is_named():
+    """Of regions by the index, of targets at the end of the file, which need not define its contigs."""
+    path = indexed(("c1", "c2"))
+    bare = write(fresh(), "bare.vcf", "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n"
+                 "c1\t5\t.\tA\tC\t.\t.\t.\n")
+    bed = write(fresh(), "t.bed", "".join("%s\t0\t100\n" % name for name in ("c9", "c8", "c1", "c7", "c6", "c5")))
+    several = "contigs c9, c8, c7 and 2 more of the "
+    for options, given, told in ((("-r", "c9:1-100"), path, "contig c9 of the regions is not in " + path),
+                                 (("-t", "c9:1-100"), path, "contig c9 of the targets is not in " + path),
+                                 (("-t", "^c9"), path, "contig c9 of the targets is not in " + path),
+                                 (("-R", bed), path, several + "regions are not in " + path),
+                                 (("-T", bed), path, several + "targets are not in " + path),
+                                 (("-t", "chrc1"), bare, "contig chrc1 of the targets is not in %s; the file calls chrc1 c1" % bare),
+                                 (("-t", "c1,c9"), bare, "contig c9 of the targets is not in " + bare),
+                                 (("-t", "c1,c2"), path, None), (("-t", "c1"), bare, None)):
+        result = vep(*options, given)
+        expect_equal(result.rc, 0, "status with %s" % (options,))
+        warnings = [line.split("] ")[-1] for line in result.messages("W") if " of the regions " in line or " of the targets " in line]
+        expect_equal(warnings, [told] if told else [], "warnings with %s" % (options,))
+
+
+@case
 def regions_and_targets_together():
     bed = region_files()[1]
     expect(same_as_bcftools(files()["tbi"], "-r", "c1:100-1500", "-T", bed) > 0, "no records")
