@@ -46,18 +46,19 @@ extern "C" {
 #endif
 
 /* Rises when a function is added. Nothing is ever removed under one SONAME. */
-#define CARBON_API_VERSION 2
+#define CARBON_API_VERSION 3
 
 typedef struct carbon_model carbon_model;
 typedef struct carbon_call carbon_call;
 typedef struct carbon_fasta carbon_fasta;
+typedef struct carbon_vcf carbon_vcf;
 
 enum {
   CARBON_OK = 0,
   CARBON_E_AGAIN = 1,     /* not now: take results first, or wait longer */
   CARBON_E_END = 2,       /* no further results */
   CARBON_E_ARGUMENT = 3,  /* a null pointer, a negative length, a call in the wrong order */
-  CARBON_E_HANDLE = 4,    /* the model, the call or the FASTA file is not open */
+  CARBON_E_HANDLE = 4,    /* the model, the call or the file is not open */
   CARBON_E_SETTING = 5,   /* a setting or option is unknown, or its value cannot be used */
   CARBON_E_INPUT = 6,     /* a sequence, variant or region cannot be used */
   CARBON_E_MODEL = 7,     /* the model cannot be opened, or not be used for this verb */
@@ -105,7 +106,7 @@ CARBON_API int carbon_model_close(carbon_model* model);
  *             context horizon pool pad_tail        or text such as      l2 [], jsd []
  *             labels activation label_scale        chr1:2 A>G; of
  *             unify_chr_names                      <DEL>, <DUP>, <INV>
- *                                                  also end, svlen, info
+ *             max_ref_mismatch                     also end, svlen, info
  *   scan      fasta_ref; strand level frames       bases; with         logp [n, 4], begin [],
  *             context                              fasta_ref a region  contig, bases [letters]
  *   embed     pool layer strand pad_tail           bases               embedding [rows, hidden] f32
@@ -119,8 +120,8 @@ CARBON_API int carbon_model_close(carbon_model* model);
  *             max_homopolymer prefix
  *             probabilities
  *
- * If none of the contigs of the variants is in the FASTA, carbon_call_next() gives CARBON_E_INPUT after the
- * last result.
+ * If none of the contigs of the variants is in the FASTA, or REF of so many differs from it that it must be
+ * of another assembly, carbon_call_next() gives CARBON_E_INPUT after the last result.
  *
  * Errors name an input by its number from 0: sequences[0] of score, embed, predict and annotate, rows[0]
  * of variants, regions[0] of scan, prompts[0] of generate.
@@ -173,6 +174,15 @@ CARBON_API int carbon_fasta_open(const char* path, carbon_fasta** fasta);
  * call with this file. CARBON_E_END: there are no more. */
 CARBON_API int carbon_fasta_next(carbon_fasta* fasta, const char** name, const char** bases, int64_t* length);
 CARBON_API int carbon_fasta_close(carbon_fasta* fasta);
+
+/* Reads a VCF or BCF file ("-" for standard input) as the commands do, since version 3. A file is meant for
+ * one thread at a time. CARBON_E_INPUT: the file cannot be read, is empty, cut or damaged, or is no VCF. */
+CARBON_API int carbon_vcf_open(const char* path, carbon_vcf** vcf);
+/* The next alternative allele, as an input of the verb variants: {"chrom":, "pos":, "ref":, "alt":} with info
+ * of a symbolic allele that is alone in its record. Valid until the next call with this file. CARBON_E_END:
+ * there are no more, and the file is complete. */
+CARBON_API int carbon_vcf_next(carbon_vcf* vcf, const char** variant);
+CARBON_API int carbon_vcf_close(carbon_vcf* vcf);
 
 #ifdef __cplusplus
 }

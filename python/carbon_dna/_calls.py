@@ -23,6 +23,8 @@ def results(opened: Callable[[], int], verb: str, options: Dict[str, Any], input
     each of its results, of which it has `each`.
     """
     call = _library.begin(opened(), verb, options)
+    known = _library.verbs()[verb]["inputs"]
+    added = 0
     arrays = Arrays(call)
     given: Deque[_Given] = deque()  # those with results still to come
     waiting: Optional[Tuple[bytes, str, _Given]] = None
@@ -41,9 +43,10 @@ def results(opened: Callable[[], int], verb: str, options: Dict[str, Any], input
                 if waiting is None:
                     check(lib.carbon_call_end(call))
                     ended = True
-                elif _add(call, *waiting) == AGAIN:
+                elif _add(call, "%s[%d]" % (known, added), *waiting) == AGAIN:
                     break
                 else:
+                    added += 1
                     given.append(waiting[2])
                     waiting = None
             code = check(lib.carbon_call_next(call, _WAIT_MS))
@@ -59,13 +62,15 @@ def results(opened: Callable[[], int], verb: str, options: Dict[str, Any], input
         _library.pass_on_messages()
 
 
-def _add(call: int, text: bytes, place: str, given: Any) -> int:
-    """Adds an input. An error says which one it is, and the name of a record."""
+def _add(call: int, known: str, text: bytes, place: str, given: Any) -> int:
+    """Adds an input, which the library calls `known`. An error says which one of several it is, and the name of a record."""
     try:
         return check(lib.carbon_call_add(call, text, len(text)))
     except CarbonError as error:
         if error.kind != "input":
             raise
-        said = str(error) if place in str(error) else "%s: %s" % (place, error)
         named = "%s (%s)" % (place, given) if isinstance(given, str) and given else place
-        raise CarbonError(said.replace(place, named, 1), error.kind) from None
+        said = str(error).replace(known, named, 1)
+        if said == str(error) and place.endswith("]") and known not in said:
+            said = "%s: %s" % (named, said)
+        raise CarbonError(said, error.kind) from None

@@ -7,6 +7,9 @@ KINDS = {3: "argument", 4: "closed", 5: "setting", 6: "input", 7: "model", 8: "m
 class CarbonError(Exception):
     """What carbon says is wrong, in a sentence.
 
+    All methods keep to one rule: a file that is not there is a :class:`FileNotFoundError` with its name, an argument of the wrong type
+    a :class:`TypeError` that says what to give, and everything else, also what a file contains, a ``CarbonError``, which names the file.
+
     Attributes
     ----------
     kind : str

@@ -47,6 +47,8 @@ def read_fasta(path: Union[str, "os.PathLike[str]"]) -> Iterator[Record]:
     ------
     CarbonError
         Of the kind ``"input"``, with file and line, when the first record that cannot be read is asked for.
+    FileNotFoundError
+        When the first record is asked for.
 
     Examples
     --------

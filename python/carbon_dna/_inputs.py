@@ -1,6 +1,7 @@
 """What is given as sequences, and as lists of other things. What is no sequence, or could be read in two ways, is a TypeError that says
 what to write: the letters of a sequence, and the names of a frame's columns, are sequences too, as far as letters go."""
 
+import itertools
 import os
 from typing import Any, Iterable, Iterator, Mapping, Optional, Protocol, Tuple, TypeVar, Union
 
@@ -110,8 +111,21 @@ def count_of(values: Any) -> Optional[int]:
         return None
 
 
-def encoded_sequences(sequences: Iterable[Bases], name: str) -> Iterator[Tuple[bytes, str, str]]:
+def encoded_regions(regions: Iterable[Any], places: Iterator[str]) -> Iterator[Tuple[bytes, str, str]]:
+    """Regions of a FASTA, what errors call them, and no names."""
+    for region, place in zip(regions, places):
+        if not isinstance(region, (str, bytes)):
+            raise TypeError('%s is of the type %s; give a region as text, such as "chr1:1001-2000", counted from 1'
+                            % (place, type(region).__name__))
+        yield encoded(region, place), place, ""
+
+
+def places_of(name: str) -> Iterator[str]:
+    """What errors call the entries of a list."""
+    return ("%s[%d]" % (name, number) for number in itertools.count())
+
+
+def encoded_sequences(sequences: Iterable[Bases], places: Iterator[str]) -> Iterator[Tuple[bytes, str, str]]:
     """Bases, what errors call them, and the names of records."""
-    for number, bases in enumerate(sequences):
-        place = "%s[%d]" % (name, number)
+    for bases, place in zip(sequences, places):
         yield encoded(bases, place), place, name_of(bases)

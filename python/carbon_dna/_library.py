@@ -1,13 +1,16 @@
 """libcarbon by ctypes: where it is, its functions, and what they return."""
 
+import contextlib
 import ctypes
+import errno
+import functools
 import json
 import logging
 import math
 import os
 import re
 from ctypes import POINTER, byref, c_char_p, c_int, c_int64, c_void_p
-from typing import Any, Dict, Iterator, List, Mapping, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,17 +19,19 @@ from ._errors import KINDS, CarbonError
 
 OK, AGAIN, END = 0, 1, 2
 #: What the library needs to be, CARBON_API_VERSION of carbon.h.
-API_VERSION = 2
+API_VERSION = 3
 #: The files of the wheel: a tree as ``make install`` makes it.
 FILES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_files")
 
 _SONAME = "libcarbon.so.0"
 _TYPES: Dict[int, "np.dtype[Any]"] = {
     1: np.dtype(np.float64), 2: np.dtype(np.float32), 3: np.dtype(np.int64), 4: np.dtype(np.uint8)}
-#: The options that are yes or no.
-_FLAGS = ("greedy", "pad_tail", "probabilities")
+#: What the types of JSON Schema are in Python.
+_KINDS: Dict[str, Tuple[Tuple[type, ...], str]] = {
+    "string": ((str,), "a text"), "integer": ((int, float), "a whole number"), "number": ((int, float), "a number"),
+    "boolean": ((bool,), "True or False"), "array": ((list, tuple), "a list"), "object": ((Mapping,), "a dict")}
 #: The parameters that the library calls otherwise.
-_PARAMETERS = {"model": "name", "fasta_ref": "fasta"}
+_PARAMETERS = {"model": "name", "fasta_ref": "fasta", "num": "n"}
 _LEVELS = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.DEBUG, "message": logging.INFO}
 _log = logging.getLogger("carbon_dna")
 _view = ctypes.pythonapi.PyMemoryView_FromMemory
@@ -53,7 +58,8 @@ def _load() -> ctypes.CDLL:
             "call_cancel": [c_void_p], "call_free": [c_void_p], "log_next": [strings[1]],
             "call_progress": [c_void_p, POINTER(c_int64), POINTER(c_int64)], "models": [strings[1]], "verbs": [strings[1]],
             "fasta_open": [c_char_p, strings[1]], "fasta_next": [c_void_p, strings[1], strings[1], POINTER(c_int64)],
-            "fasta_close": [c_void_p]}.items():
+            "fasta_close": [c_void_p], "vcf_open": [c_char_p, strings[1]], "vcf_next": [c_void_p, strings[0]],
+            "vcf_close": [c_void_p]}.items():
         function = getattr(library, "carbon_" + name)
         function.argtypes, function.restype = arguments, c_int
     library.carbon_free.argtypes, library.carbon_free.restype = [c_void_p], None
@@ -93,15 +99,30 @@ def pass_on_messages() -> None:
         _log.log(_LEVELS.get(entry["level"], logging.INFO), "%s: %s", entry["where"], entry["text"])
 
 
-def settings_text(settings: Dict[str, Any]) -> bytes:
-    """Settings as JSON, without those that are None."""
-    return json.dumps({name: _plain(value, name) for name, value in settings.items() if value is not None}).encode()
+def settings_text(settings: Dict[str, Any], schemas: Mapping[str, Any]) -> bytes:
+    """Settings as JSON, without those that are None. A value of another type than its JSON Schema has is a TypeError."""
+    plain: Dict[str, Any] = {}
+    for name, value in settings.items():
+        if value is not None:
+            parameter = _PARAMETERS.get(name, name)
+            plain[name] = _plain(value, parameter)
+            _check_type(plain[name], parameter, schemas.get(name, {}))
+    return json.dumps(plain).encode()
+
+
+def _check_type(value: Any, name: str, schema: Mapping[str, Any]) -> None:
+    kinds, words = _KINDS.get(schema.get("type", ""), ((object,), ""))
+    if "enum" in schema:
+        kinds = (str, int)  # 6 for "6"
+    if not isinstance(value, kinds) or (isinstance(value, bool) and schema.get("type", "boolean") != "boolean"):
+        raise TypeError("%s is of the type %s; give %s" % (name, type(value).__name__, words))
+    if schema.get("type") == "array":
+        for i, entry in enumerate(value):
+            _check_type(entry, "%s[%d]" % (name, i), schema["items"])
 
 
 def _plain(value: Any, name: str) -> Any:
     """The value of a setting as JSON has it. What JSON cannot hold is refused here, in words of Python."""
-    if name in _FLAGS and not isinstance(value, (bool, np.bool_)):
-        raise CarbonError("%s is %r; it must be True or False" % (name, value), "setting")
     if isinstance(value, os.PathLike):
         value = os.fsdecode(value)
     elif isinstance(value, (np.generic, np.ndarray)):
@@ -135,8 +156,13 @@ def _by_parameter(error: CarbonError, where: str, settings: Dict[str, Any]) -> C
 
 def read_json(path: Any) -> Dict[str, Any]:
     """The object that a file of JSON holds."""
-    with open(path, "rb") as file:
-        text = file.read()
+    try:
+        with open(path, "rb") as file:
+            text = file.read()
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError) as problem:
+        raise CarbonError("cannot read %s: %s" % (path, problem), "setting") from None
     try:
         read = json.loads(text)
     except ValueError as problem:
@@ -146,10 +172,26 @@ def read_json(path: Any) -> Dict[str, Any]:
     return read
 
 
+@contextlib.contextmanager
+def missing_file(path: Any) -> Iterator[None]:
+    """Where the library has refused a file because it is not there, that is Python's own error."""
+    try:
+        yield
+    except CarbonError:
+        if isinstance(path, (str, os.PathLike)):
+            file = os.fsdecode(path).split("##idx##")[0]
+            if file not in ("", "-") and "://" not in file and "\0" not in file and not os.path.lexists(file):
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), file) from None
+        raise
+
+
 def open_model(settings: Dict[str, Any]) -> int:
     handle = c_void_p()
+    numbers = ("threads", "batch_tokens")
+    text = settings_text(settings, {name: {"type": "integer" if name in numbers else "string"} for name in settings})
     try:
-        check(lib.carbon_model_open(settings_text(settings), byref(handle)))
+        with missing_file(settings["lora"]):
+            check(lib.carbon_model_open(text, byref(handle)))
     except CarbonError as error:
         raise _by_parameter(error, "settings", settings) from None
     finally:
@@ -193,10 +235,20 @@ class Arrays:
         return self.get(name).tobytes().decode("utf-8", "replace")
 
 
+@functools.lru_cache(maxsize=None)
+def verbs() -> Dict[str, Dict[str, Any]]:
+    """The verbs by their names, each with what its inputs are called, and the JSON Schema of its options."""
+    text = c_void_p()
+    check(lib.carbon_verbs(byref(text)))
+    return {verb["name"]: verb for verb in json.loads(_text(text))}
+
+
 def begin(model: int, verb: str, options: Dict[str, Any]) -> int:
     handle = c_void_p()
+    text = settings_text(options, verbs()[verb]["options"]["properties"])
     try:
-        check(lib.carbon_call_new(model, verb.encode(), settings_text(options), byref(handle)))
+        with missing_file(options.get("fasta_ref")):
+            check(lib.carbon_call_new(model, verb.encode(), text, byref(handle)))
     except CarbonError as error:
         raise _by_parameter(error, "options", options) from None
     return handle.value or 0
@@ -216,16 +268,34 @@ def list_models() -> List[Dict[str, Any]]:
     return found
 
 
-def fasta_records(path: Any) -> Iterator[Tuple[str, str]]:
-    """Names and bases."""
-    fasta, name, bases, length = c_void_p(), c_void_p(), c_void_p(), c_int64()
+def _opened(open_file: Callable[..., int], path: Any) -> c_void_p:
+    """The handle of a file."""
+    handle = c_void_p()
     try:
         encoded = os.fsencode(path)
     except UnicodeEncodeError:
         raise CarbonError("the path is %a, which is no name of a file" % path, "input") from None
     if b"\0" in encoded:
         raise CarbonError("the path %r has a character of the code 0" % path, "input")
-    check(lib.carbon_fasta_open(encoded, byref(fasta)))
+    with missing_file(path):
+        check(open_file(encoded, byref(handle)))
+    return handle
+
+
+def vcf_variants(path: Any) -> Iterator[Dict[str, Any]]:
+    """The alternative alleles of a VCF or BCF file: chrom, pos, ref, alt, and info of a symbolic one."""
+    vcf, variant = _opened(lib.carbon_vcf_open, path), c_char_p()
+    try:
+        while check(lib.carbon_vcf_next(vcf, byref(variant))) == OK:
+            yield json.loads(variant.value or b"")
+    finally:
+        lib.carbon_vcf_close(vcf)
+        pass_on_messages()
+
+
+def fasta_records(path: Any) -> Iterator[Tuple[str, str]]:
+    """Names and bases."""
+    fasta, name, bases, length = _opened(lib.carbon_fasta_open, path), c_void_p(), c_void_p(), c_int64()
     try:
         while check(lib.carbon_fasta_next(fasta, byref(name), byref(bases), byref(length))) == OK:
             yield (ctypes.string_at(name.value or 0).decode("utf-8", "replace"),
@@ -236,4 +306,4 @@ def fasta_records(path: Any) -> Iterator[Tuple[str, str]]:
 
 
 __all__ = ["AGAIN", "END", "FILES", "OK", "Arrays", "begin", "check", "describe", "fasta_records", "lib", "list_models", "open_model",
-           "pass_on_messages", "progress", "read_json", "version"]
+           "pass_on_messages", "progress", "read_json", "vcf_variants", "verbs", "version"]

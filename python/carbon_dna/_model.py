@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from . import _library
 from ._calls import results
 from ._errors import CarbonError
-from ._inputs import Bases, count_of, encoded_sequences, optional_text, several
+from ._inputs import Bases, count_of, encoded_regions, encoded_sequences, optional_text, places_of, several
 from ._library import Arrays, lib, read_json
 from ._progress import Progress, Teller
 from ._results import Coding, Sample, Scan, Score, VariantScore, VariantScores, variant_columns
@@ -177,7 +177,7 @@ class Model:
         several(sequences, name)
         count = count_of(sequences)
         teller = Teller(progress, None if count is None else count * each)
-        return results(self._open, verb, options, encoded_sequences(sequences, name), read, teller, each)
+        return results(self._open, verb, options, encoded_sequences(sequences, places_of(name)), read, teller, each)
 
     # ---- score
 
@@ -246,7 +246,8 @@ class Model:
     # ---- variants
 
     def iter_variants(self, fasta: Optional[Path], rows: Rows, *, sequence: Optional[Bases] = None, unify_chr_names: Optional[str] = None,
-                      recipe: str = "centered", level: Optional[str] = None, measure: Optional[Sequence[str]] = None,
+                      max_ref_mismatch: float = 0.05, recipe: str = "centered", level: Optional[str] = None,
+                      measure: Optional[Sequence[str]] = None,
                       strand: Optional[str] = None, phases: Optional[str] = None, window: Optional[int] = None,
                       context: Optional[int] = None, horizon: Optional[int] = None, pool: Optional[str] = None,
                       pad_tail: Optional[bool] = None, labels: Optional[Sequence[str]] = None,
@@ -254,7 +255,7 @@ class Model:
                       progress: Progress = None) -> Iterator[VariantScore]:
         """Like :meth:`variants`, one row after the other, for inputs larger than memory.
 
-        That the reference has the contig of no row is known, and raised, after the last row.
+        That the reference has the contig of no row, or differs from too many, is known, and raised, after the last row.
 
         Examples
         --------
@@ -266,7 +267,8 @@ class Model:
         108
         """
         options: Dict[str, Any] = {
-            "fasta_ref": fasta, "sequence": optional_text(sequence, "sequence"), "unify_chr_names": unify_chr_names, "recipe": recipe, "level": level,
+            "fasta_ref": fasta, "sequence": optional_text(sequence, "sequence"), "unify_chr_names": unify_chr_names,
+            "max_ref_mismatch": max_ref_mismatch, "recipe": recipe, "level": level,
             "measure": _list(measure, "measure"), "strand": strand, "phases": phases, "window": window, "context": context,
             "horizon": horizon, "pool": pool, "pad_tail": pad_tail, "labels": _list(labels, "labels"), "activation": activation, "label_scale": _scale(label_scale)}
         measures = options["measure"] or ()
@@ -281,7 +283,8 @@ class Model:
         return results(self._open, "variants", options, inputs, read, Teller(progress, total))
 
     def variants(self, fasta: Optional[Path], rows: Rows, *, sequence: Optional[Bases] = None, unify_chr_names: Optional[str] = None,
-                 recipe: str = "centered", level: Optional[str] = None, measure: Optional[Sequence[str]] = None,
+                 max_ref_mismatch: float = 0.05, recipe: str = "centered", level: Optional[str] = None,
+                 measure: Optional[Sequence[str]] = None,
                  strand: Optional[str] = None, phases: Optional[str] = None, window: Optional[int] = None,
                  context: Optional[int] = None, horizon: Optional[int] = None, pool: Optional[str] = None,
                  pad_tail: Optional[bool] = None, labels: Optional[Sequence[str]] = None, activation: Optional[str] = None,
@@ -294,11 +297,14 @@ class Model:
             The reference; None with ``sequence``.
         rows : iterable of (chrom, pos, ref, alt), data frame, or path
             ``pos`` counts from 1. A frame of pandas or polars, or a row with names such as a dict, has these columns in either case,
-            with or without the ``#`` of a VCF. A path is that of a VCF file, of which each ALT becomes a row. Of ``<DEL>``, ``<DUP>`` and
-            ``<INV>`` a row with names also has ``end`` or ``svlen``, or ``info``, a dict of INFO tags; without, they are flagged
+            with or without the ``#`` of a VCF. A path is that of a VCF or BCF file, of which each ALT becomes a row. Of ``<DEL>``,
+            ``<DUP>`` and ``<INV>`` a row with names also has ``end`` or ``svlen``, or ``info``, a dict of INFO tags; without, they are flagged
             ``symbolic``.
         unify_chr_names : str, optional
             As that option of ``carbon vep``: ``"-,chr"`` finds 17 as chr17.
+        max_ref_mismatch : float
+            If ``ref`` differs from ``fasta`` in a larger share of the rows, which are three or more, the assembly must be wrong, and
+            that is an error; with 1 it never is. A share below a quarter counts only with 20 such rows.
         sequence : str or another sequence, optional
             All variants are on this sequence; ``chrom`` is then not read.
         recipe : {"centered", "next-token", "anchored", "head"}
@@ -317,7 +323,10 @@ class Model:
         ------
         CarbonError
             For a row, a file or an option that cannot be used. A variant that has no score is no error; its ``flag`` says why. But it
-            is one if there are rows and the reference has the contig of none of them, so that all would be flagged ``no_contig``.
+            is one if there are rows and the reference has the contig of none of them, so that all would be flagged ``no_contig``, or
+            if their ``ref`` shows that it is another assembly.
+        FileNotFoundError, TypeError
+            As :class:`carbon_dna.CarbonError` explains.
 
         Examples
         --------
@@ -328,8 +337,9 @@ class Model:
         ['', 'ref_mismatch']
         """
         measure = _list(measure, "measure")
-        scores = self.iter_variants(fasta, rows, sequence=sequence, unify_chr_names=unify_chr_names, recipe=recipe, level=level,
-                                    measure=measure, strand=strand, phases=phases, window=window, context=context, horizon=horizon,
+        scores = self.iter_variants(fasta, rows, sequence=sequence, unify_chr_names=unify_chr_names,
+                                    max_ref_mismatch=max_ref_mismatch, recipe=recipe, level=level, measure=measure, strand=strand,
+                                    phases=phases, window=window, context=context, horizon=horizon,
                                     pool=pool, pad_tail=pad_tail, labels=labels, activation=activation, label_scale=label_scale, progress=progress)
         return variant_columns(list(scores), index_of(rows), measure or ())
 
@@ -346,12 +356,16 @@ class Model:
         >>> [scan.logp.shape for scan in model.iter_scan(None, ["ACGTAC", "ACGTACGTA"])]
         [(6, 4), (9, 4)]
         """
+        several(regions, "regions")
         options = {"fasta_ref": fasta, "strand": strand, "level": level, "frames": frames, "context": context}
+        return self._scans(options, regions, places_of("regions"), progress)
 
+    def _scans(self, options: Dict[str, Any], regions: Iterable[Bases], places: Iterator[str], progress: Progress) -> Iterator[Scan]:
         def read(arrays: Arrays, name: str) -> Scan:
             return Scan(arrays.text(b"contig") or name, int(arrays.get(b"begin")[()]), arrays.text(b"bases"), arrays.get(b"logp"))
 
-        return self._of_sequences("scan", options, regions, read, progress, "regions")
+        encode = encoded_sequences if options["fasta_ref"] is None else encoded_regions
+        return results(self._open, "scan", options, encode(regions, places), read, Teller(progress, count_of(regions)))
 
     def scan(self, fasta: Optional[Path], region: Bases, *, strand: str = "both", level: str = "marginal",
              frames: Optional[int] = None, context: Optional[int] = None, progress: Progress = None) -> Scan:
@@ -390,11 +404,8 @@ class Model:
         >>> scan.effects.shape, float(scan.effects[0, 0])
         ((12, 4), 0.0)
         """
-        try:
-            scan, = self.iter_scan(fasta, [region], strand=strand, level=level, frames=frames, context=context, progress=progress)
-        except (CarbonError, TypeError) as error:
-            error.args = (str(error).replace("regions[0]", "region", 1),)  # there is no list here
-            raise
+        options = {"fasta_ref": fasta, "strand": strand, "level": level, "frames": frames, "context": context}
+        scan, = self._scans(options, [region], iter(["region"]), progress)
         return scan
 
     # ---- embed
@@ -608,7 +619,7 @@ class Model:
         """
         motifs = _list(avoid, "avoid")
         options: Dict[str, Any] = {
-            "length": length, "n": n, "seed": seed, "sampler": sampler, "temperature": temperature, "top_k": top_k, "top_p": top_p,
+            "length": length, "num": n, "seed": seed, "sampler": sampler, "temperature": temperature, "top_k": top_k, "top_p": top_p,
             "greedy": greedy, "constraint": optional_text(constraint, "constraint"), "gc": _list(gc, "gc"), "gc_window": gc_window,
             "avoid": motifs and [optional_text(motif, "avoid[%d]" % i) for i, motif in enumerate(motifs)],
             "no_stop": _list(no_stop, "no_stop"), "max_homopolymer": max_homopolymer, "prefix": prefix, "probabilities": probabilities}

@@ -1,6 +1,5 @@
-"""Variants as rows: tuples, rows with names, the columns of a data frame, or a VCF file."""
+"""Variants as rows: tuples, rows with names, the columns of a data frame, or a VCF or BCF file."""
 
-import gzip
 import json
 import operator
 import os
@@ -8,10 +7,11 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Opt
 
 import numpy as np
 
+from . import _library
 from ._errors import CarbonError
 from ._inputs import text_form
 
-#: What names variants: (chrom, pos, ref, alt), pos counted from 1; a frame of pandas or polars; the path of a VCF file.
+#: What names variants: (chrom, pos, ref, alt), pos counted from 1; a frame of pandas or polars; the path of a VCF or BCF file.
 Rows = Union[Iterable[Union[Tuple[str, int, str, str], Mapping[str, Any]]], str, "os.PathLike[str]", Any]
 _NAMES = ("chrom", "pos", "ref", "alt")
 #: What may say where <DEL>, <DUP> and <INV> end: END and SVLEN of a VCF, or a dict of INFO tags.
@@ -121,7 +121,9 @@ def _checked(rows: Iterable[Any], columns: Optional[Mapping[str, Any]] = None) -
                 pick: Any = getattr if isinstance(row, tuple) else operator.getitem
                 chrom, pos, ref, alt = (pick(row, name) for name in chosen)
                 more = [(end, pick(row, name)) for end, name in ends.items()]
-        except (TypeError, ValueError):
+        except TypeError:
+            raise TypeError("%s is %r; give (chrom, pos, ref, alt), and a list of them as rows" % (place, row)) from None
+        except ValueError:
             raise CarbonError("%s is %r; expected (chrom, pos, ref, alt), and a list of them as rows" % (place, row), "input") from None
         allele = _allele(alt, place, "alt")
         yield Row(_contig(chrom, place), _position(pos, place), _allele(ref, place, "ref"), allele, _ends(allele, more))
@@ -157,36 +159,6 @@ def _allele(value: Any, place: str, name: str, expected: str = "letters") -> str
 
 
 def _rows_of_vcf(path: str) -> Iterator[Row]:
-    with open(path, "rb") as file:
-        start = file.read(5)
-        zipped = start[:2] == b"\x1f\x8b"
-    if zipped:
-        with gzip.open(path) as unzipped:
-            start = unzipped.read(5)
-    if start[:3] == b"BCF":
-        raise CarbonError("%s is a BCF file; convert it first: bcftools view -Oz -o variants.vcf.gz %s" % (path, path), "input")
-    return _lines_of_vcf(path, zipped)
-
-
-def _lines_of_vcf(path: str, zipped: bool) -> Iterator[Row]:
-    # A description may be in another encoding; the first five columns are ASCII.
-    with (gzip.open(path, "rt", encoding="utf-8", errors="replace") if zipped
-          else open(path, encoding="utf-8", errors="replace")) as file:
-        for number, line in enumerate(file, 1):
-            if line.startswith("#"):
-                continue
-            fields = line.rstrip("\r\n").split("\t")
-            if len(fields) < 5 or not (fields[1].isascii() and fields[1].isdigit()):
-                raise CarbonError("%s:%d: not a line of a VCF file" % (path, number), "input")
-            alts = fields[4].split(",")
-            # Of several ALTs, INFO does not say to which of them a value belongs.
-            ends = _ends(alts[0], [("info", _info(fields[7]))]) if len(alts) == 1 and len(fields) > 7 else None
-            for alt in alts:
-                if alt != ".":
-                    yield Row(fields[0], int(fields[1]), fields[3], alt, ends)
-
-
-def _info(column: str) -> Dict[str, Any]:
-    """The tags of an INFO column: texts, True for a flag."""
-    parts = (part.partition("=") for part in column.split(";") if part not in (".", ""))
-    return {name: value if equals else True for name, equals, value in parts}
+    for variant in _library.vcf_variants(path):
+        info = variant.get("info")
+        yield Row(variant["chrom"], variant["pos"], variant["ref"], variant["alt"], {"info": info} if info else None)

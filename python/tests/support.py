@@ -81,7 +81,7 @@ def fasta(records):
 
 
 def vcf(rows):
-    return write("in.vcf", "##fileformat=VCFv4.2\n##contig=<ID=c1,length=200000>\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" +
+    return write("in.vcf", "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" +
                  "".join("%s\t%d\t.\t%s\t%s\t.\t.\t.\n" % row for row in rows))
 
 
@@ -91,6 +91,26 @@ def carbon(*args):
     done = subprocess.run([CARBON, *map(str, args)], capture_output=True, env=env)
     assert done.returncode == 0, done.stderr.decode()
     return "".join(line for line in done.stdout.decode().splitlines(True) if not line.startswith("##"))
+
+
+def missing(action, name):
+    """That `action` raises a FileNotFoundError of this file."""
+    try:
+        action()
+    except FileNotFoundError as error:
+        assert error.filename == name and name in str(error), error
+        return
+    raise AssertionError("no FileNotFoundError")
+
+
+def type_error(action, *words):
+    """That `action` raises a TypeError whose message has these words."""
+    try:
+        action()
+    except TypeError as error:
+        assert all(word in str(error) for word in words), str(error)
+        return
+    raise AssertionError("no TypeError")
 
 
 def raises(kind, action):

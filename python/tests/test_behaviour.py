@@ -10,15 +10,17 @@ import os
 import pathlib
 import pickle
 import re
+import struct
 import sys
 import threading
 import time
 import unittest
+import zlib
 from unittest import mock
 
 import numpy as np
 import support
-from support import GENERATOR, SHAPE, TINY, bases, carbon, checkpoint, child, fasta, raises, write
+from support import GENERATOR, SHAPE, TINY, bases, carbon, checkpoint, child, fasta, missing, raises, type_error, write
 
 import carbon_dna
 
@@ -36,7 +38,7 @@ def test_errors_name_what_is_wrong():
         assert "character 3" in raises("input", lambda: model.score(["AC\0GT"]))
         assert "window" in raises("setting", lambda: model.score(["ACGT"], window=7))
         raises("input", lambda: model.score(["ACGT\N{SNOWMAN}"]))
-        raises("input", lambda: model.variants("/no/such.fa", []))
+        missing(lambda: model.variants("/no/such.fa", []), "/no/such.fa")
         raises("setting", lambda: model.variants(None, []))
         raises("model", lambda: model.predict(["ACGT"]))
         raises("setting", lambda: model.generate(["ACGT"], 10, temperature=float("nan")))
@@ -81,15 +83,14 @@ def test_errors_of_scan_name_its_parameter():
         for given, region in ((path, "cX:5-10"), (path, ""), (path, "c1:9-5"), (path, "c1:1-5,c1:9-10"), (None, "AC>GT")):
             listed = raises("input", lambda given=given, region=region: list(model.iter_scan(given, [region])))
             message = raises("input", lambda given=given, region=region: model.scan(given, region))
-            assert listed.startswith("regions[0]") and message == "region" + listed[len("regions[0]"):], (listed, message)
+            assert listed.startswith("regions[0]") and message.startswith("region "), (listed, message)
+            assert listed[len("regions[0]"):].lstrip(": ") in (message, message[len("region "):]), (listed, message)
         record = carbon_dna.Record("one", "AC>GT")
         assert raises("input", lambda: model.scan(None, record)).startswith("region ")
-        for wrong in (5, None):
-            try:
-                model.scan(path, wrong)
-                raise AssertionError("%r was taken for a region" % wrong)
-            except TypeError as error:
-                assert str(error).startswith("region is of the type"), error
+        for wrong in (5, None, ("c1", 0, 100)):
+            type_error(lambda wrong=wrong: model.scan(path, wrong), "region is of the type %s; give a region as text" % type(wrong).__name__)
+            type_error(lambda wrong=wrong: list(model.iter_scan(path, ["c1:1-5", wrong])), "regions[1] is of the type", "chr1:1001-2000")
+        type_error(lambda: model.scan(None, 5), "region is of the type int, which is no sequence")
 
 
 def test_results_of_nothing():
@@ -119,15 +120,14 @@ def test_rows_of_variants():
     lines = {}
     for row in rows:
         lines.setdefault(row[:3], []).append(row[3])
-    vcf = write("in.vcf", "#CHROM\tPOS\tID\tREF\tALT\n" + "".join("%s\t%d\t.\t%s\t%s\n" % (*site, ",".join(alts))
-                                                               for site, alts in lines.items()))
+    vcf = support.vcf([(*site, ",".join(alts)) for site, alts in lines.items()])
     with carbon_dna.Model(TINY) as model:
         scores = model.variants(path, rows)
         for given in (Frame(), vcf, iter(rows)):
             assert model.variants(path, given).score.tobytes() == scores.score.tobytes()
         assert list(scores)[3].pos == 201
         raises("input", lambda: model.variants(path, write("bad.vcf", "nonsense\n")))
-        assert "bcftools" in raises("input", lambda: model.variants(path, write("in.bcf", "BCF\2\2")))
+        assert "in.bcf" in raises("input", lambda: model.variants(path, write("in.bcf", "BCF\2\2")))
 
         class Wrong:
             columns = ["pos"]
@@ -147,7 +147,7 @@ def test_rows_of_which_no_contig_is_in_the_reference():
         return [(name, 20, contig[19], alts[contig[19]]) for name in names]
 
     bare, prefixed = fasta([("17", contig), ("18", contig)]), fasta([("chr17", contig)])
-    vcf = write("noprefix.vcf", "#CHROM\tPOS\tID\tREF\tALT\n17\t20\t.\t%s\t%s\n" % rows("17")[0][2:])
+    vcf = support.vcf(rows("17"))
     with carbon_dna.Model(TINY) as model:
         def refused(path, given, **options):
             message = raises("input", lambda: model.variants(path, given, **options))
@@ -157,10 +157,10 @@ def test_rows_of_which_no_contig_is_in_the_reference():
             assert flags and set(flags) == {"no_contig"}
             return message
 
-        assert refused(prefixed, vcf) == "no contig of the variants (17) is in %s (chr17); add unify_chr_names -,chr" % prefixed
+        assert refused(prefixed, vcf) == "no contig of the variants (17) is in %s (chr17); add unify_chr_names=\"-,chr\"" % prefixed
         assert refused(pathlib.Path(prefixed), pathlib.Path(vcf)) == refused(prefixed, vcf)
         assert refused(bare, rows("chr5", "chr17")) == ("no contig of the variants (chr17, ...) is in %s (17, ...); "
-                                                        "add unify_chr_names chr,-" % bare)
+                                                        "add unify_chr_names=\"chr,-\"" % bare)
         assert refused(bare, rows("X")) == "no contig of the variants (X) is in %s (17, ...)" % bare
         assert refused(prefixed, rows("chr17"), unify_chr_names="chr,-").endswith("the names match without unify_chr_names: leave it out")
         # An index that is not beside the FASTA.
@@ -203,6 +203,54 @@ def test_rows_with_any_measure_have_a_score():
             assert [flag == "" for flag in scores.flag] == [True, False, False]
             assert repr(scores) == "VariantScores(rows=3, with a score=1)", measure
         assert repr(model.variants(None, [], sequence=gene, measure=["l2"])) == "VariantScores(rows=0, with a score=0)"
+
+
+def test_a_vcf_is_read_by_the_rules_of_carbon_vep():
+    contig, alts = bases(600, 1), {"A": "C", "C": "G", "G": "T", "T": "A"}
+    path = fasta([("c1", contig)])
+    right = [("c1", i + 1, contig[i], alts[contig[i]]) for i in range(100, 130)]
+    # No REF is that of the FASTA, as with another assembly.
+    wrong = [(chrom, pos, alt, ref) for chrom, pos, ref, alt in right]
+    given = support.vcf(right)
+    with open(given, "rb") as file:
+        text = file.read()
+    with gzip.open(given + ".gz", "wb") as zipped:
+        zipped.write(text)
+    ended = given.replace("in.vcf", "whole.vcf.gz")
+    block = zlib.compressobj(6, zlib.DEFLATED, -15)
+    data = block.compress(text) + block.flush()
+    with open(ended, "wb") as file:
+        file.write(b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\6\0BC\2\0" + struct.pack("<H", len(data) + 25) + data +
+                   struct.pack("<II", zlib.crc32(text), len(text)))
+    with carbon_dna.Model(TINY) as model:
+        scores = model.variants(path, right)
+        assert model.variants(path, given) == scores and model.variants(path, given + ".gz") == scores
+        bcf = given.replace("in.vcf", "in.bcf")
+        carbon("vep", "-m", TINY, "-f", path, "-o", bcf, given)
+        assert model.variants(path, bcf) == scores
+        for rows in (wrong, support.vcf(wrong), right[:20] + wrong[:10]):
+            said = raises("input", lambda rows=rows: model.variants(path, rows))
+            assert "wrong assembly? REF differs from " + path in said and "raise max_ref_mismatch" in said, said
+            flags = model.variants(path, rows, max_ref_mismatch=1).flag.tolist()
+            assert flags.count("ref_mismatch") == (10 if rows is not wrong and isinstance(rows, list) else 30), flags
+        one_by_one = model.iter_variants(path, wrong)
+        assert [next(one_by_one).flag for _ in wrong] == ["ref_mismatch"] * 30
+        raises("input", lambda: next(one_by_one))
+        # Two are too few to say so, and a sequence that is given with its rows is of no assembly.
+        assert model.variants(path, wrong[:2]).flag.tolist() == ["ref_mismatch"] * 2
+        assert model.variants(None, wrong, sequence=contig).flag.tolist() == ["ref_mismatch"] * 30
+        for refused, words in ((2, "from 0 to 1"), (-0.1, "from 0 to 1"), (float("nan"), "finite")):
+            assert words in raises("setting", lambda refused=refused: model.variants(path, right, max_ref_mismatch=refused))
+        for broken, words in ((ended, "end-of-file marker is missing"), (write("empty.vcf", ""), "the file is empty"),
+                              (write("headless.vcf", "".join(line + "\n" for line in text.decode().splitlines() if line[0] != "#")),
+                               "no header"), (path, "swapped")):
+            said = raises("input", lambda broken=broken: model.variants(path, broken))
+            assert broken in said and words in said, said
+        missing(lambda: model.variants(path, "/no/such.vcf"), "/no/such.vcf")
+        missing(lambda: model.scan("/no/such.fa", "c1:1-5"), "/no/such.fa")
+        missing(lambda: carbon_dna.Model(TINY, lora="/no/such"), "/no/such")
+        missing(lambda: model.predict(["ACGTAC"], label_scale="/no/such.json"), "/no/such.json")
+        assert TINY in raises("setting", lambda: model.predict(["ACGTAC"], label_scale=TINY))
 
 
 def frames():
@@ -319,7 +367,8 @@ def test_a_fasta_is_read_as_the_commands_read_it():
         cut = write("cut.fa.gz", "")
         with open(cut, "wb") as out:
             out.write(file.read()[:-12])
-    for wrong in ("/no/such.fa", write("in.fq", "@r\nACGT\n+\nIIII\n"), write("in.txt", "ACGT\n"), write("empty.fa", ""), cut, path + "\0"):
+    missing(lambda: list(carbon_dna.read_fasta("/no/such.fa")), "/no/such.fa")
+    for wrong in (write("in.fq", "@r\nACGT\n+\nIIII\n"), write("in.txt", "ACGT\n"), write("empty.fa", ""), cut, path + "\0"):
         assert os.path.basename(wrong.rstrip("\0")) in raises("input", lambda wrong=wrong: list(carbon_dna.read_fasta(wrong))), wrong
     for wrong in (4, None, ["a.fa"]):
         try:
@@ -347,7 +396,8 @@ def test_dtypes_have_the_names_of_others_too():
             assert model.description["dtype"] == wanted, dtype
     for half in ("f16", "float16", np.float16, "torch.float16"):
         assert "cannot compute in f16" in raises(("setting", "model"), lambda half=half: carbon_dna.Model(TINY, dtype=half)), half
-    for wrong in ("float8", np.float64, 4):
+    type_error(lambda: carbon_dna.Model(TINY, dtype=4), "dtype is of the type int; give a text")
+    for wrong in ("float8", np.float64):
         assert raises("setting", lambda wrong=wrong: carbon_dna.Model(TINY, dtype=wrong)).startswith("dtype "), wrong
 
 
@@ -546,7 +596,7 @@ def test_the_description_of_the_wheel_runs():
     text = pathlib.Path(support.SOURCE, "python/README.md").read_text()
     code = "\n".join(re.findall(r"^```python\n(.*?)^```", text, re.M | re.S))
     folder = os.path.dirname(write("ref.fa", ">c1\n%s\n" % ("ACGT" * 20)))
-    pathlib.Path(folder, "my.vcf").write_text("#CHROM\tPOS\tID\tREF\tALT\nc1\t21\t.\tA\tC,G\n")
+    pathlib.Path(folder, "my.vcf").write_text("##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\nc1\t21\t.\tA\tC,G\t.\t.\t.\n")
     os.environ.setdefault("CARBON_MODEL_PATH", os.path.dirname(TINY))
     done = child(code, cwd=folder)
     assert done.returncode == 0, done.stderr.decode()

@@ -238,6 +238,34 @@ int carbon_fasta_close(carbon_fasta* fasta) {
   });
 }
 
+int carbon_vcf_open(const char* path, carbon_vcf** vcf) {
+  return guarded([&] {
+    require(vcf, "where the VCF file goes");
+    *vcf = nullptr;
+    require(path, "the path");
+    Handles& handles = Handles::here();
+    *vcf = handle_of<carbon_vcf>(handles.add(or_code(
+        CARBON_E_INPUT, [&] { return std::make_shared<VcfFile>(std::string(path), handles.log()); })));
+    return CARBON_OK;
+  });
+}
+
+int carbon_vcf_next(carbon_vcf* vcf, const char** variant) {
+  return guarded([&] {
+    const std::shared_ptr<VcfFile> open = Handles::here().vcf(number_of(vcf));
+    require(variant, "where the variant goes");
+    *variant = or_code(CARBON_E_INPUT, [&] { return open->next(); });
+    return static_cast<int>(*variant ? CARBON_OK : CARBON_E_END);
+  });
+}
+
+int carbon_vcf_close(carbon_vcf* vcf) {
+  return guarded([&] {
+    Handles::here().close_vcf(number_of(vcf));
+    return CARBON_OK;
+  });
+}
+
 int carbon_log_next(char** json) {
   return guarded([&] {
     require(json, "where the message goes");

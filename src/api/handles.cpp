@@ -78,6 +78,13 @@ uintptr_t Handles::add(std::shared_ptr<FastaFile> fasta) {
   return number;
 }
 
+uintptr_t Handles::add(std::shared_ptr<VcfFile> vcf) {
+  const std::lock_guard lock(mutex_);
+  const uintptr_t number = next_++;
+  vcfs_.emplace(number, std::move(vcf));
+  return number;
+}
+
 uintptr_t Handles::add(uintptr_t model, std::shared_ptr<Call> call) {
   const std::lock_guard lock(mutex_);
   if (!models_.contains(model)) refuse(model, "model");
@@ -111,6 +118,14 @@ std::shared_ptr<FastaFile> Handles::fasta(uintptr_t number) {
 
 void Handles::close_fasta(uintptr_t number) {
   find(fastas_, number, "FASTA file", true);  // which is closed after the lock is free
+}
+
+std::shared_ptr<VcfFile> Handles::vcf(uintptr_t number) {
+  return find(vcfs_, number, "VCF file");
+}
+
+void Handles::close_vcf(uintptr_t number) {
+  find(vcfs_, number, "VCF file", true);  // which is closed after the lock is free
 }
 
 void Handles::close_model(uintptr_t number) {

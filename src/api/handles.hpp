@@ -1,5 +1,5 @@
-// What the library holds of this process: the models, calls and FASTA files, by the numbers that C code has
-// as pointers, and its log.
+// What the library holds of this process: the models, calls, FASTA and VCF files, by the numbers that C code
+// has as pointers, and its log.
 //
 // A number is never used twice, so that one of something closed, or of nothing at all, is known as such. A
 // child of fork() has none of the threads that compute, and its locks may be held by threads that it lacks.
@@ -23,6 +23,8 @@
 #include "src/api/open_model.hpp"
 #include "src/base/log.hpp"
 #include "src/formats/fasta.hpp"
+#include "src/formats/vcf.hpp"
+#include "src/verbs/variants.hpp"
 
 namespace carbon::api {
 
@@ -68,6 +70,31 @@ class FastaFile {
   FastaRecord record_;
 };
 
+/// A VCF or BCF file whose alternative alleles are read one by one (carbon_vcf_open() in carbon.h), by the
+/// reader of the commands. Throws Error, as VcfReader does.
+class VcfFile {
+ public:
+  VcfFile(const std::string& path, Log& log) : reader_(path, {}, log) {}
+
+  /// The next allele as an input of the verb variants, valid until the next call; null if there are no more.
+  const char* next() {
+    const std::lock_guard lock(mutex_);
+    while (next_alt_ == record_.alts().size()) {
+      if (!reader_.next(record_)) return nullptr;
+      next_alt_ = 0;
+    }
+    text_ = variant_text(reader_, record_, next_alt_++);
+    return text_.c_str();
+  }
+
+ private:
+  std::mutex mutex_;  // guards what follows
+  VcfReader reader_;
+  VcfRecord record_;
+  size_t next_alt_ = 0;
+  std::string text_;
+};
+
 class Handles {
  public:
   /// Those of this process.
@@ -77,14 +104,17 @@ class Handles {
 
   uintptr_t add(std::shared_ptr<OpenModel> model);
   uintptr_t add(std::shared_ptr<FastaFile> fasta);
+  uintptr_t add(std::shared_ptr<VcfFile> vcf);
   /// Throws Problem, as do all functions below, for a number that is not open here.
   uintptr_t add(uintptr_t model, std::shared_ptr<Call> call);
   std::shared_ptr<OpenModel> model(uintptr_t number);
   std::shared_ptr<Call> call(uintptr_t number);
   std::shared_ptr<FastaFile> fasta(uintptr_t number);
+  std::shared_ptr<VcfFile> vcf(uintptr_t number);
   void close_model(uintptr_t number);
   void free_call(uintptr_t number);
   void close_fasta(uintptr_t number);
+  void close_vcf(uintptr_t number);
 
  private:
   Handles(int64_t process, uintptr_t first) : process_(process), first_(first), next_(first) {}
@@ -107,6 +137,7 @@ class Handles {
   std::map<uintptr_t, std::shared_ptr<OpenModel>> models_;
   std::map<uintptr_t, CallOfModel> calls_;
   std::map<uintptr_t, std::shared_ptr<FastaFile>> fastas_;
+  std::map<uintptr_t, std::shared_ptr<VcfFile>> vcfs_;
 };
 
 }  // namespace carbon::api

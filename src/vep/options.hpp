@@ -13,6 +13,7 @@
 #include "src/base/long_run.hpp"
 #include "src/base/progress.hpp"
 #include "src/formats/vcf.hpp"
+#include "src/vep/assembly_check.hpp"
 #include "src/vep/output.hpp"
 #include "src/vep/recipe.hpp"
 
@@ -43,7 +44,7 @@ struct VepOptions {
   VcfReaderOptions selection;
   RecipeSettings scores;
   CheckRef check_ref = CheckRef::warn;
-  double max_ref_mismatch = 0.05;  // share of mismatching records above which the assembly must be wrong
+  double max_ref_mismatch = kMaxRefMismatch;
   std::string tag_prefix = "CARBON";
   std::string unify_chr_names, chr_map;  // for ContigNames; "" : names must be equal
   std::string cache;                     // "" : none

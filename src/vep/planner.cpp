@@ -12,13 +12,6 @@
 namespace carbon {
 namespace {
 
-// The share of mismatches is checked after this many records that could be compared, and at the end of the
-// input, if there are at least so many mismatches by then.
-constexpr uint64_t kAssemblySample = 1000, kAssemblyMinMismatches = 20;
-// With fewer mismatches, as in a small file, the share must be larger: three of four bases differ by chance
-// where the assembly is wrong.
-constexpr uint64_t kFewMismatches = 3;
-constexpr double kLargeShare = 0.25;
 constexpr uint64_t kShownWarnings = 10;
 constexpr size_t kShownLengths = 3, kShownNames = 3;
 // The records that share windows: so many that little is run again where the next ones begin.
@@ -85,7 +78,8 @@ VepPlanner::VepPlanner(const VepOptions& options, const SitePlanner& sites, size
       embedding_values_(embedding_values),
       fasta_(options.fasta, *options.log),
       reference_(fasta_),
-      names_(options.unify_chr_names, options.chr_map) {}
+      names_(options.unify_chr_names, options.chr_map),
+      assembly_(options.max_ref_mismatch) {}
 
 void VepPlanner::run(const RecordInput& input, Journal* journal,
                      const std::function<void(PlannedRecord)>& emit) {
@@ -108,7 +102,7 @@ void VepPlanner::run(const RecordInput& input, Journal* journal,
   }
   plan(records, emit);
   if (journal) journal->check_replayed();
-  check_share(true);
+  assembly_.check(fasta_.path(), true);
   if (!any_contig_found_ && !unknown_contigs_.empty())
     throw names_.none_matches("vep", "the VCF", unknown_contigs_, fasta_.path(), fasta_.names());
   warn_of_unknown_contigs();
@@ -128,10 +122,9 @@ bool VepPlanner::check(Checked& checked, const RecordInput& input, Journal* jour
   const ContigReference reference = reference_of(*checked.contig);
   std::string fasta_bases;
   const RecordCheck check = check_reference(variant, reference, fasta_bases);
-  const bool checkable = check == RecordCheck::matches || check == RecordCheck::mismatch;
-  if (checkable) ++checkable_;
+  assembly_.add(check);
   if (check == RecordCheck::mismatch) note_mismatch(record, fasta_bases);
-  if (checkable && checkable_ == kAssemblySample) check_share(false);
+  if (assembly_.sample_complete()) assembly_.check(fasta_.path(), false);
   if (check == RecordCheck::mismatch && options_.check_ref == CheckRef::exclude) return false;
 
   const VepSite& site = planned.site = sites_.classify(variant, check, reference);
@@ -178,31 +171,15 @@ VepPlanner::Contig& VepPlanner::find_contig(const std::string& vcf_name) {
 }
 
 void VepPlanner::note_mismatch(const VcfRecord& record, const std::string& fasta_bases) {
-  ++mismatches_;
   const std::string text =
       "REF " + record.ref() + " at " + place_of(record) + " differs from the FASTA (" + fasta_bases + ")";
   if (options_.check_ref == CheckRef::exit)
     throw Error("vep", text + "; give the FASTA that the VCF was made with",
                 {"or keep such records without scores with {-c} w"});
-  if (mismatches_ <= kShownWarnings) options_.log->warning("vep", text);
-  if (mismatches_ == kShownWarnings)
+  const uint64_t mismatches = assembly_.mismatches();
+  if (mismatches <= kShownWarnings) options_.log->warning("vep", text);
+  if (mismatches == kShownWarnings)
     options_.log->warning("vep", "further reference mismatches are only counted");
-}
-
-void VepPlanner::check_share(bool at_end) const {
-  if (mismatches_ == 0) return;
-  const double share = static_cast<double>(mismatches_) / static_cast<double>(checkable_);
-  if (share <= options_.max_ref_mismatch) return;
-  const bool many = !at_end || mismatches_ >= kAssemblyMinMismatches;
-  const bool large = mismatches_ >= kFewMismatches && share > kLargeShare;
-  if (!many && !large && other_lengths_.empty()) return;
-  const std::string lengths =
-      other_lengths_.empty() ? "" : ", and the length of " + other_lengths_.front() + " differs";
-  throw Error("vep",
-              "wrong assembly? REF differs from " + fasta_.path() + " in " + std::to_string(mismatches_) +
-                  " of " + count_of(checkable_, "record") + " checked" + lengths +
-                  "; give the FASTA that the VCF was made with",
-              {"or raise {--max-ref-mismatch}"});
 }
 
 // A header that was copied from elsewhere is no reason to stop, but a hint.
@@ -210,8 +187,8 @@ void VepPlanner::compare_length(const std::string& vcf_name, Contig& contig, con
   if (contig.length < 0 || std::exchange(contig.compared, true)) return;
   const auto declared = input.contig_lengths.find(vcf_name);
   if (declared == input.contig_lengths.end() || declared->second == contig.length) return;
-  other_lengths_.push_back(vcf_name);
-  if (other_lengths_.size() > kShownLengths) return;
+  assembly_.add_other_length(vcf_name);
+  if (assembly_.other_lengths() > kShownLengths) return;
   options_.log->warning("vep", "contig " + vcf_name + " has " + std::to_string(declared->second) +
                                    " bases by the header of the VCF, but " + std::to_string(contig.length) +
                                    " in " + fasta_.path() + ": is it the FASTA that the VCF was made with?");

@@ -17,6 +17,7 @@
 #include "src/formats/fasta.hpp"
 #include "src/formats/haplotype.hpp"
 #include "src/formats/vcf.hpp"
+#include "src/vep/assembly_check.hpp"
 #include "src/vep/options.hpp"
 #include "src/vep/output.hpp"
 #include "src/vep/resume.hpp"
@@ -108,7 +109,6 @@ class VepPlanner {
   Contig& find_contig(const std::string& vcf_name);
   void compare_length(const std::string& vcf_name, Contig& contig, const RecordInput& input);
   void note_mismatch(const VcfRecord& record, const std::string& fasta_bases);
-  void check_share(bool at_end) const;
   void warn_of_unknown_contigs() const;
 
   const VepOptions& options_;
@@ -119,9 +119,9 @@ class VepPlanner {
   BlockDigests blocks_;
   ContigNames names_;
   VepCounts counts_;
-  uint64_t checkable_ = 0, mismatches_ = 0, unknown_records_ = 0;
+  AssemblyCheck assembly_;
+  uint64_t unknown_records_ = 0;
   bool any_contig_found_ = false;
-  std::vector<std::string> other_lengths_;           // contigs whose length in the header is another
   std::unordered_map<std::string, Contig> contigs_;  // by their names in the VCF
   std::vector<std::string> unknown_contigs_;         // in order of appearance
 };

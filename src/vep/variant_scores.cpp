@@ -36,6 +36,7 @@ void plan_variants(const SitePlanner& planner, std::span<const PlacedVariant> va
     items.push_back({i,
                      contig + ":" + std::to_string(variant.pos + 1),
                      variant.alts.size(),
+                     check,
                      planner.classify(variant, check, place),
                      {}});
     sites.push_back({&items.back().site, place});

@@ -28,9 +28,10 @@ struct VariantScores {
 
 /// A variant on its way to its scores.
 struct VariantItem {
-  size_t index = 0;   // among the variants that were planned together
-  std::string place;  // contig:pos, 1-based, for messages
-  size_t alts = 0;    // how many alternatives it has
+  size_t index = 0;                          // among the variants that were planned together
+  std::string place;                         // contig:pos, 1-based, for messages
+  size_t alts = 0;                           // how many alternatives it has
+  RecordCheck check = RecordCheck::matches;  // of REF with the reference
   VepSite site;
   std::vector<RequestPtr> requests;  // a parent may belong to an item before this one
 

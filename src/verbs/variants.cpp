@@ -10,8 +10,10 @@
 #include "src/base/json.hpp"
 #include "src/base/letters.hpp"
 #include "src/base/numbers.hpp"
+#include "src/base/words.hpp"
 #include "src/formats/contig_names.hpp"
 #include "src/formats/contig_spelling.hpp"
+#include "src/vep/assembly_check.hpp"
 #include "src/vep/recipe.hpp"
 #include "src/vep/structural.hpp"
 #include "tokenizer/kmer.hpp"
@@ -46,8 +48,11 @@ InfoValues info_values(const nlohmann::json& value) {
     for (const std::string_view part : split(value.get_ref<const std::string&>(), ','))
       values.texts.emplace_back(part);
   } else {
-    values.type = InfoType::real;
-    for (const nlohmann::json& one : value.is_array() ? value : nlohmann::json::array({value}))
+    const nlohmann::json list = value.is_array() ? value : nlohmann::json::array({value});
+    // Whole numbers are exact, however large they are; those of a Float tag of a VCF may not be.
+    const auto not_real = [](const nlohmann::json& one) { return !one.is_number_float(); };
+    values.type = std::all_of(list.begin(), list.end(), not_real) ? InfoType::integer : InfoType::real;
+    for (const nlohmann::json& one : list)
       values.numbers.push_back(one.is_number() ? one.get<double>() : NAN);
   }
   return values;
@@ -72,6 +77,7 @@ std::vector<std::optional<StructuralAllele>> read_structural(const Fields& varia
 // What the settings say besides the recipe.
 struct Reference {
   std::string unify_chr_names;
+  double max_ref_mismatch = kMaxRefMismatch;
   std::string fasta;                    // a file; "": none
   std::optional<std::string> sequence;  // or the bases themselves
 };
@@ -83,6 +89,7 @@ class PlannedVariants final : public VariantsVerb {
         planner_(make_recipes(settings, context.served.model().checkpoint(), context.log),
                  context.served.config().layout, nullptr),
         names_(reference.unify_chr_names),
+        assembly_(reference.max_ref_mismatch),
         step_(planner_.shares_windows() ? kSharingStep : kStep) {
     if (settings.use() == ModelUse::labels)
       labels_ = LabelValues(context.served.model().checkpoint(), settings.labels, silent_log()).names();
@@ -109,15 +116,18 @@ class PlannedVariants final : public VariantsVerb {
     if (kept_.size() >= step_) flush(emit);
   }
 
-  // The FASTA of a door has a name that clients do not know.
+  // The FASTA of a door has a name that clients do not know. A sequence that is sent with its variants is of
+  // no assembly.
   void end() override {
-    if (lacking_.empty()) return;
-    const std::vector<std::string> ours(lacking_.begin(), lacking_.end());
-    const auto fail = [&](const std::string& name, const IndexedFasta& fasta) {
+    if (has_sequence()) return;
+    const auto check = [&](const std::string& name, const IndexedFasta& fasta) {
+      assembly_.check(name, true);
+      if (lacking_.empty()) return;
+      const std::vector<std::string> ours(lacking_.begin(), lacking_.end());
       throw names_.none_matches("vep", "the variants", ours, name, fasta.names());
     };
-    if (fasta_) fail(fasta_->path(), *fasta_);
-    context_.reference->read([&](const IndexedFasta& fasta) { fail("the reference", fasta); });
+    if (fasta_) return check(fasta_->path(), *fasta_);
+    context_.reference->read([&](const IndexedFasta& fasta) { check("the reference", fasta); });
   }
 
   void flush(const Emit& emit) override {
@@ -152,6 +162,7 @@ class PlannedVariants final : public VariantsVerb {
   void plan(ReferenceReader& reader, const Emit& emit) {
     bool first = true;
     plan_variants(planner_, std::exchange(kept_, {}), reader, [&](VariantItem item) {
+      assembly_.add(item.check);
       const auto kept = std::make_shared<VariantItem>(std::move(item));
       emit({kept->requests,
             [this, kept](Findings& findings) {
@@ -179,6 +190,7 @@ class PlannedVariants final : public VariantsVerb {
   const VerbContext context_;
   SitePlanner planner_;
   const ContigNames names_;
+  AssemblyCheck assembly_;
   const size_t step_;
   bool offered_ = false, any_found_ = false;
   std::set<std::string> lacking_;  // contigs that the FASTA lacks, as long as it has none of the variants'
@@ -243,6 +255,37 @@ PlacedVariant read_variant(const std::string& name, std::string_view text, bool 
   return read_variant(Fields(std::move(row), name), placed, note);
 }
 
+namespace {
+
+// What info_values() reads.
+nlohmann::json json_of(const InfoValues& values) {
+  if (values.type == InfoType::flag) return true;
+  if (values.type == InfoType::text)
+    return joined(values.texts, ",", [](const std::string& text) { return text; });
+  nlohmann::json numbers = nlohmann::json::array();
+  for (const double number : values.numbers) {
+    if (values.type == InfoType::integer && std::isfinite(number))
+      numbers.push_back(static_cast<int64_t>(number));
+    else
+      numbers.push_back(std::isfinite(number) ? nlohmann::json(number) : nlohmann::json());
+  }
+  return numbers;
+}
+
+}  // namespace
+
+std::string variant_text(const VcfReader& vcf, const VcfRecord& record, size_t alt) {
+  nlohmann::json row = {{"chrom", record.contig()},
+                        {"pos", record.pos() + 1},
+                        {"ref", record.ref()},
+                        {"alt", record.alts()[alt]}};
+  if (record.alts().size() == 1 && record.alts()[alt].starts_with('<'))
+    for (const std::string& tag : vcf.info_tags())
+      if (const InfoValues values = vcf.info(record, tag); values.type != InfoType::none)
+        row["info"][tag] = json_of(values);
+  return row.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 SettingList variants_verb_settings(RecipeSettings& settings, Reference& reference, std::string& sequence) {
   SettingList list = recipe_settings(settings);
   for (Setting& setting : head_settings(settings)) list.push_back(std::move(setting));
@@ -254,6 +297,11 @@ SettingList variants_verb_settings(RecipeSettings& settings, Reference& referenc
                          "prefixes to ignore in the contig names of variants and FASTA, e.g. chr,-",
                          &reference.unify_chr_names)
                      .not_at(Door::plugin, "contigs are those of the FASTA"));
+  list.push_back(Setting("max-ref-mismatch", "FRACTION",
+                         "refuse variants of which a larger share differs from the FASTA in REF",
+                         &reference.max_ref_mismatch)
+                     .shows_default()
+                     .not_at(Door::plugin, "a plugin is told of each variant"));
   list.push_back(Setting("sequence", "BASES", "the bases that the variants lie on", &sequence)
                      .not_at(Door::command, "a reference is a FASTA")
                      .not_at(Door::plugin, "an argument of the function"));
@@ -279,6 +327,8 @@ std::unique_ptr<Verb> make_variants_verb(const VerbContext& context, const ReadS
   if (has_fasta == is_given("sequence"))
     throw SettingError("vep", "fasta-ref",
                        "fasta-ref or sequence is needed, and not both: the reference of the variants");
+  if (!(reference.max_ref_mismatch >= 0 && reference.max_ref_mismatch <= 1))
+    throw SettingError("vep", "max-ref-mismatch", "max-ref-mismatch must be a number from 0 to 1");
   if (is_given("sequence")) reference.sequence = std::move(sequence);
   check_given(settings, given);
   if (const std::string idle = idle_setting(settings, given); !idle.empty()) context.advise(idle);

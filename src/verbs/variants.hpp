@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "src/formats/vcf.hpp"
 #include "src/vep/recipe.hpp"
 #include "src/vep/variant_scores.hpp"
 #include "src/verbs/fields.hpp"
@@ -32,6 +33,10 @@ PlacedVariant read_variant(const Fields& variant, bool placed,
 /// The same of a text: such an object, or "chr17:43094692 G>T" (without contig if `placed`).
 PlacedVariant read_variant(const std::string& name, std::string_view text, bool placed,
                            const std::function<void(const std::string&)>& note);
+
+/// The object that read_variant() reads, for an ALT of a record that `vcf` has read. Of several ALTs, INFO
+/// need not say to which of them a value belongs, so that only a structural allele that is alone has it.
+std::string variant_text(const VcfReader& vcf, const VcfRecord& record, size_t alt);
 
 /// Inputs are texts of variants. Throws Error.
 std::unique_ptr<Verb> make_variants_verb(const VerbContext& context, const ReadSettings& read);

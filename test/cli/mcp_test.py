@@ -112,6 +112,11 @@ def numbers_are_those_of_the_commands():
         bases = client.tool("reference", region="c:11-20")["structuredContent"]
         expect_equal(bases, {"chrom": "c", "pos": 11, "bases": GENE[10:20]}, "reference")
         client.refused("no contig of the variants (d, ...) is in the reference (c)", "variants", variants=["e:50 A>C", "d:5 A>C"])
+        wrong = ["c:%d %s>%s" % (i + 1, "ACGT"["TGCA".index(GENE[i])], GENE[i]) for i in range(50, 54)]
+        client.refused("wrong assembly? REF differs from the reference in 4 of 4", "variants", variants=wrong)
+        client.refused("or raise max_ref_mismatch", "variants", variants=wrong)
+        flags = [row["flag"] for row in client.results("variants", variants=wrong, max_ref_mismatch=1)]
+        expect_equal(flags, ["ref_mismatch"] * 4, "flags of another assembly")
         client.refused("several regions", "reference", region="c:1-3,c:5-9")
         region, = client.results("scan", regions=["c:101-130"])
         expect_equal([region["chrom"], region["pos"], region["bases"], len(region["logp"])], ["c", 101, GENE[100:130], 30], "scan")

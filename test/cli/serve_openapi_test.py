@@ -97,7 +97,9 @@ def the_table_has_the_fields_of_the_description():
         expect_equal(sorted(named - parts - {"sequences"}), sorted(set(schema) - {"model", "sequences"}), "fields of " + path)
         for name, one in schema.items():
             if "default" in one:
-                default = one["default"] if isinstance(one["default"], str) else json.dumps(one["default"]).replace(".0", "")
+                default = one["default"]
+                if not isinstance(default, str):
+                    default = "%g" % default if type(default) is float else json.dumps(default)
                 shown = re.search(r"`%s`(?: or `\w+`)? \(`?([^`,)]+)" % name, cell)
                 expect(shown and shown[1] == default, "the default of %s of %s is %s: %s" % (name, path, default, shown and shown[0]))
                 seen += 1

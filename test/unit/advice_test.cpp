@@ -24,7 +24,7 @@ TEST_CASE("advice at other doors names settings that they take, or is left out")
   const carbon::Error command("x", "no model", {"'carbon models' shows labels"});
   for (const Door door : {Door::http, Door::library, Door::mcp}) {
     CHECK(carbon::told_at(door, window) == "a window of 7 bp cannot be used; set it with window");
-    CHECK(carbon::told_at(door, chrom) == "names differ; add unify_chr_names chr,-");
+    CHECK(carbon::told_at(door, chrom) == "names differ; add unify_chr_names=\"chr,-\"");
     for (const carbon::Error* const other : {&output, &half, &command})
       CHECK(carbon::told_at(door, *other) == other->what());
   }

@@ -19,6 +19,7 @@ using namespace carbon;
 using namespace carbon::api;
 using namespace carbon::test;
 using carbon_test::contains;
+using carbon_test::TemporaryDirectory;
 using nlohmann::json;
 
 namespace {
@@ -56,6 +57,46 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 }
 
 }  // namespace
+
+TEST_CASE("carbon.h: a VCF gives inputs of variants, and says what is wrong with it") {
+  const TemporaryDirectory folder;
+  const std::string header =
+      "##fileformat=VCFv4.2\n##INFO=<ID=END,Number=1,Type=Integer,Description=\"e\">\n"
+      "##INFO=<ID=PRECISE,Number=0,Type=Flag,Description=\"p\">\n"
+      "##INFO=<ID=SVTYPE,Number=1,Type=String,Description=\"t\">\n"
+      "##INFO=<ID=AF,Number=A,Type=Float,Description=\"a\">\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n";
+  const std::string path =
+      folder.put("in.vcf", header +
+                               "c1\t5\t.\tA\tC,G\t.\t.\tAF=0.5,1\nc1\t6\t.\tA\t.\t.\t.\t.\n"
+                               "c2\t20000000\t.\tT\t<DEL>\t.\t.\tEND=20000010;PRECISE;SVTYPE=DEL;AF=.\n");
+  carbon_vcf* vcf = nullptr;
+  const char* variant = nullptr;
+  must(carbon_vcf_open(path.c_str(), &vcf));
+  std::vector<nlohmann::json> found;
+  while (carbon_vcf_next(vcf, &variant) == CARBON_OK) found.push_back(nlohmann::json::parse(variant));
+  CHECK(carbon_vcf_next(vcf, &variant) == CARBON_E_END);
+  CHECK(variant == nullptr);
+  REQUIRE(found.size() == 3);
+  CHECK(found[0] == nlohmann::json{{"chrom", "c1"}, {"pos", 5}, {"ref", "A"}, {"alt", "C"}});
+  CHECK(found[1]["alt"] == "G");
+  CHECK(found[2]["info"].dump() == R"({"AF":[null],"END":[20000010],"PRECISE":true,"SVTYPE":"DEL"})");
+  // A place of which a Float would not be exact is read as it is written.
+  const PlacedVariant read = carbon::read_variant("row", found[2].dump(), false, [](const std::string&) {});
+  REQUIRE(read.variant.structural[0]);
+  CHECK(read.variant.structural[0]->length == 10);
+  must(carbon_vcf_close(vcf));
+  CHECK(told(carbon_vcf_close(vcf)) == CARBON_E_HANDLE);
+  CHECK(told(carbon_vcf_next(vcf, &variant)) == CARBON_E_HANDLE);
+  CHECK(told(carbon_vcf_open(nullptr, &vcf)) == CARBON_E_ARGUMENT);
+  CHECK(told(carbon_vcf_open(path.c_str(), nullptr)) == CARBON_E_ARGUMENT);
+  for (const std::string& text :
+       {std::string(), std::string("c1\t5\t.\tA\tC\t.\t.\t.\n"), std::string(">c1\nACGT\n")}) {
+    const std::string wrong = folder.put("wrong.vcf", text);
+    CHECK(told(carbon_vcf_open(wrong.c_str(), &vcf)) == CARBON_E_INPUT);
+    CHECK(std::string(carbon_error_text()).starts_with(wrong + ": "));
+    CHECK(vcf == nullptr);
+  }
+}
 
 TEST_CASE("carbon.h: null pointers and numbers that are none") {
   const GeneratedCheckpoint files(tiny());

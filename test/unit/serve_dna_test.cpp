@@ -337,6 +337,27 @@ TEST_CASE("/v1/dna/variants has the numbers and flags of carbon vep") {
         "no contig of the variants (d) is in the reference (c)");
 }
 
+TEST_CASE("/v1/dna/variants refuses variants of another assembly") {
+  const GeneratedCheckpoint files(tiny());
+  std::string contig;
+  for (int i = 0; i < 60; ++i) contig += "ACGT";
+  const TemporaryDirectory folder;
+  SharedReference reference{IndexedFasta(folder.put("in.fa", ">c\n" + contig + "\n"))};
+  RunningService server(files.dir());
+  json wrong = json::array();
+  for (int i = 0; i < 3; ++i)
+    wrong.push_back({{"chrom", "c"}, {"pos", 4 * i + 41}, {"ref", "C"}, {"alt", "A"}});
+  CHECK(
+      server.ask(variants_on(&reference), {{"variants", wrong}}, 400)["error"]["message"] ==
+      "wrong assembly? REF differs from the reference in 3 of 3 records checked; give the FASTA that the VCF "
+      "was made with; or raise max_ref_mismatch");
+  for (const json& one :
+       server.ask(variants_on(&reference), {{"variants", wrong}, {"max_ref_mismatch", 1}})["results"])
+    CHECK(one["flag"] == "ref_mismatch");
+  CHECK(server.ask(variants_on(&reference), {{"variants", wrong}, {"max_ref_mismatch", 2}},
+                   400)["error"]["param"] == "max_ref_mismatch");
+}
+
 TEST_CASE("/v1/dna/variants names the field that is wrong") {
   const GeneratedCheckpoint files(tiny());
   RequestLimits limits;

@@ -1,0 +1,42 @@
+#include "src/vep/assembly_check.hpp"
+
+#include "src/base/error.hpp"
+#include "src/base/words.hpp"
+
+namespace carbon {
+namespace {
+
+// The share of mismatches is checked after this many records that could be compared, and at the end of the
+// input, if there are at least so many mismatches by then.
+constexpr uint64_t kSample = 1000, kMinMismatches = 20;
+// With fewer mismatches, as in a small file, the share must be larger: three of four bases differ by chance
+// where the assembly is wrong.
+constexpr uint64_t kFewMismatches = 3;
+constexpr double kLargeShare = 0.25;
+
+}  // namespace
+
+void AssemblyCheck::add(RecordCheck check) {
+  sample_complete_ = false;
+  if (check != RecordCheck::matches && check != RecordCheck::mismatch) return;
+  sample_complete_ = ++checkable_ == kSample;
+  if (check == RecordCheck::mismatch) ++mismatches_;
+}
+
+void AssemblyCheck::check(const std::string& fasta, bool at_end) const {
+  if (mismatches_ == 0) return;
+  const double share = static_cast<double>(mismatches_) / static_cast<double>(checkable_);
+  if (share <= max_mismatch_) return;
+  const bool many = !at_end || mismatches_ >= kMinMismatches;
+  const bool large = mismatches_ >= kFewMismatches && share > kLargeShare;
+  if (!many && !large && other_lengths_.empty()) return;
+  const std::string lengths =
+      other_lengths_.empty() ? "" : ", and the length of " + other_lengths_.front() + " differs";
+  throw Error("vep",
+              "wrong assembly? REF differs from " + fasta + " in " + std::to_string(mismatches_) + " of " +
+                  count_of(checkable_, "record") + " checked" + lengths +
+                  "; give the FASTA that the VCF was made with",
+              {"or raise {--max-ref-mismatch}"});
+}
+
+}  // namespace carbon
