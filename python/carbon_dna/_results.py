@@ -1,6 +1,8 @@
 """What the methods of a model return."""
 
+import itertools
 import math
+import operator
 from dataclasses import dataclass, field, fields
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, TypeVar
 
@@ -193,14 +195,20 @@ class VariantScores(_Data):
     def __len__(self) -> int:
         return len(self.pos)
 
+    def __getitem__(self, i: int) -> VariantScore:
+        i = operator.index(i)  # a slice is one of a column, or of the frame of to_pandas()
+        return VariantScore(self.chrom[i], int(self.pos[i]), self.ref[i], self.alt[i], float(self.score[i]), self.flag[i],
+                            self.values[i], *(None if column is None else float(column[i]) for column in (self.l2, self.jsd)))
+
     def __iter__(self) -> Iterator[VariantScore]:
-        for i in range(len(self)):
-            yield VariantScore(self.chrom[i], int(self.pos[i]), self.ref[i], self.alt[i], float(self.score[i]), self.flag[i],
-                               self.values[i], *(None if column is None else float(column[i]) for column in (self.l2, self.jsd)))
+        return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
         columns = [column for column in (self.score, self.l2, self.jsd) if column is not None]
-        return "VariantScores(rows=%d, with a score=%d)" % (len(self), np.count_nonzero(~np.isnan(columns).all(axis=0)))
+        scored = np.count_nonzero(~np.isnan(columns).all(axis=0))
+        first = ["%.20s:%d %.10s>%.10s %s" % (row.chrom, row.pos, row.ref, row.alt, row.flag or "%.6g" % row.score)
+                 for row in itertools.islice(self, 3)]
+        return "VariantScores(rows=%d, with a score=%d, [%s])" % (len(self), scored, ", ".join(first + ["..."] * (len(self) > 3)))
 
     def to_pandas(self) -> Any:
         """The columns but ``values`` as a pandas.DataFrame, with the index of the frame that was given; pandas has to be installed."""

@@ -201,8 +201,20 @@ def test_rows_with_any_measure_have_a_score():
         for measure in (None, ["l2"], ["jsd"], ["l2", "llr"], ["jsd", "l2", "llr"]):
             scores = model.variants(None, rows, sequence=gene, measure=measure)
             assert [flag == "" for flag in scores.flag] == [True, False, False]
-            assert repr(scores) == "VariantScores(rows=3, with a score=1)", measure
-        assert repr(model.variants(None, [], sequence=gene, measure=["l2"])) == "VariantScores(rows=0, with a score=0)"
+            shown = repr(scores)
+            assert shown.startswith("VariantScores(rows=3, with a score=1, [:20 %s>%s " % rows[0][2:]), (measure, shown)
+            assert shown.endswith(", :20 %s>A non_acgt, :1 N>A non_acgt])" % rows[1][2]), (measure, shown)
+            assert scores[0] == next(iter(scores)) and scores[-1].flag == "non_acgt" and [scores[i] for i in range(3)] == list(scores)
+            for wrong in (3, -4):
+                try:
+                    scores[wrong]
+                    raise AssertionError("row %d of 3" % wrong)
+                except IndexError:
+                    pass
+            type_error(lambda scores=scores: scores[0:1])
+        assert "%.6g" % model.variants(None, rows[:1], sequence=gene)[0].score in repr(model.variants(None, rows * 2, sequence=gene))
+        assert repr(model.variants(None, rows * 2, sequence=gene)).endswith(", ...])")
+        assert repr(model.variants(None, [], sequence=gene, measure=["l2"])) == "VariantScores(rows=0, with a score=0, [])"
 
 
 def test_a_vcf_is_read_by_the_rules_of_carbon_vep():
