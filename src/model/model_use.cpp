@@ -54,9 +54,11 @@ bool bundled_model_serves(ModelUse use, bool adapted) {
 void check_bundled_use(ModelUse use, bool adapted) {
   if (bundled_model_serves(use, adapted)) return;
   if (use == ModelUse::coding)
-    throw Error("model", "no model is named, and none that annotates is bundled",
-                {"name one, such as HuggingFaceBio/Carbon-A-1.2B, with {--model} or in CARBON_MODEL; carbon "
-                 "annotate finds genes in FASTA files, and carbon vep scores the variants of a VCF"});
+    throw Error(
+        "model", "no model is named, and none that annotates is bundled",
+        {"name one, such as HuggingFaceBio/Carbon-A-1.2B, with {--model} or in CARBON_MODEL, or give "
+         "probabilities with {--from-tracks}; carbon annotate finds genes in FASTA files, and carbon vep "
+         "scores the variants of a VCF"});
   throw Error("model", "no model is named, and none with a classification head is bundled",
               {"name a fine-tuned model with {--model} or in CARBON_MODEL"});
 }

@@ -501,7 +501,7 @@ def simple():
 @case
 def options_that_cannot_be():
     prefix, path = simple()
-    expect_failure(carbon("annotate", path), "no model is named", "HuggingFaceBio/Carbon-A-1.2B")
+    expect_failure(carbon("annotate", path), "no model is named", "HuggingFaceBio/Carbon-A-1.2B", "--from-tracks")
     expect_failure(carbon("annotate", "--from-tracks", prefix, "-m", "x", path), "-m")
     for arguments, words in {("--code", 27): ("27", "also stand for amino acids"), ("--code", 7): ("7", "expected"),
                              ("--start", "ATG,TAA"): ("TAA", "stop codon"), ("--start", "AUG"): ("AUG", "--start"),

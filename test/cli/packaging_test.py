@@ -513,9 +513,10 @@ def links_of_the_archive_lead_somewhere():
     for page in glob.glob(root + "/docs/*.md"):
         words = read(page).decode()
         expect("./carbon " not in words, "%s runs a program that only a build has" % page)
-        # What is in the sources alone is said to be there.
-        for named in re.findall(r"`(?:make [a-z-]+|(?:test|packaging|src|kernels|bench)/(?!results)[^`]*)`", words):
-            expect("the sources" in words, "%s names %s without saying that it is in the sources" % (page, named))
+        # What is in the sources alone is said to be there, in the same section.
+        for section in re.split(r"^#+ ", words, flags=re.M):
+            for named in re.findall(r"`(?:make [a-z-]+|(?:test|packaging|src|kernels|bench)/(?!results)[^`]*)`", section):
+                expect("sources" in section, "%s names %s without saying that it is in the sources" % (page, named))
     result = mend_links(root)
     expect_equal((result.rc, [page for page in pages if text(root, page) != pages[page]]), (0, []), "a second time")
     page = "a [b](LICENSE)\n\n```\nx[1](none)\n```\n\nwrapped [in\ntwo](../NEWS.md#x) ![c](no.png) [d](../../out.md) [e](https://e.org/x)\n"
