@@ -105,17 +105,24 @@ apt() {
 
 # The C library that the archive has for systems with none that suffices, as Debian built it.
 c_library() {
-  local package unpacked=$dir/build/libc6
+  local package version unpacked=$dir/build/libc6
   [[ $(source_file "libc6_*_$debian.deb") ]] || (cd "$dir/sources" && apt bookworm download "libc6:$debian")
   package=$(source_file "libc6_*_$debian.deb")
   rm -rf "$unpacked" "$dir/glibc"
   dpkg-deb -x "$package" "$unpacked"
   mkdir "$dir/glibc"
   cp -L "$unpacked/lib/$triplet"/{libc.so.6,libm.so.6,libpthread.so.0,libdl.so.2,librt.so.1,"$loader"} "$dir/glibc/"
-  cp "$unpacked/usr/share/doc/libc6/copyright" "$dir/share/licenses/glibc"
+  version=$(dpkg-deb -f "$package" Version)
+  # Its licence asks that the licence itself goes with the library, and that its sources can be had.
+  {
+    echo "The sources are those of Debian's package glibc $version: https://snapshot.debian.org/package/glibc/$version/"
+    echo
+    cat "$unpacked/usr/share/doc/libc6/copyright"
+    echo
+    cat /usr/share/common-licenses/LGPL-2.1
+  } > "$dir/share/licenses/glibc"
   rm -rf "$unpacked"
-  printf 'glibc (used where the system has none that suffices)\t%s\tLGPL-2.1-or-later\n' "$(dpkg-deb -f "$package" Version)" \
-    >> "$dir/share/libraries.new"
+  printf 'glibc (used where the system has none that suffices)\t%s\tLGPL-2.1-or-later\n' "$version" >> "$dir/share/libraries.new"
 }
 
 # unpack_cuda PACKAGE PATTERN...: what a package of Debian 13 has under these patterns of tar.
