@@ -40,7 +40,7 @@ fi
 if ! command -v apt-get > /dev/null; then
   cat >&2 << END
 install-deps.sh: no apt-get here. What runs on every x86-64 Linux, without a compiler, is the archive that packaging/build-portable.sh
-makes on a Debian (docs/install.md, "Installing without a compiler"). To build here with conda:
+makes on a Debian (docs/install.md, "Making these files"). To build here with conda:
 
   conda install -c conda-forge -c bioconda cxx-compiler make autoconf $(libraries 4 | xargs) \\
       bcftools samtools numpy pysam pybigwig libbigwig

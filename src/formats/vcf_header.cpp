@@ -33,7 +33,8 @@ constexpr uint64_t kMostFreeNumbers = 1 << 20, kNumbersPerLine = 16;
 
 [[noreturn]] void fail_malformed(const std::string& shown, const std::string& reason = "") {
   fail(shown, "the header cannot be read: it is malformed or cut, or there is no #CHROM line" +
-                  (reason.empty() ? "" : " (htslib: " + reason + ")"));
+                  (reason.empty() ? "" : " (htslib: " + reason + ")") +
+                  "; if the file is compressed, test it with 'gzip -t' and copy it again");
 }
 
 [[noreturn]] void fail_large(const std::string& shown) {

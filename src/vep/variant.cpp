@@ -47,7 +47,7 @@ const char* flag_name(AlleleFlag flag) {
 const char* flag_meaning(AlleleFlag flag) {
   static constexpr const char* meanings[kAlleleFlags] = {"",
                                                          "the FASTA lacks the contig",
-                                                         "beyond the end of the contig",
+                                                         "beyond an end of the contig",
                                                          "not given as bases",
                                                          "a deletion that spans the site",
                                                          "letters other than A, C, G and T",

@@ -137,7 +137,8 @@ def damaged_and_wrong_tables():
             tool("tabix", "-f", "-s1", "-b2", "-e2", target)
         return target
 
-    expect_failure(carbon("vep", "--table", remade(plain, index=False), path), "no index", "tabix")
+    expect_failure(carbon("vep", "--table", remade(plain, index=False), path), "no index; make one with tabix")
+    expect_failure(carbon("vep", "--table", write(fresh(), "t.tsv", plain), path), "no index; compress it with bgzip, then run tabix")
     headless = "".join(line for line in plain.splitlines(True) if not line.startswith("##"))
     expect_failure(carbon("vep", "--table", remade(headless), path), "scanModel")
     expect_failure(carbon("vep", "--table", remade(plain.replace("CARBON_SCAN\n", "OTHER\n", 1)), path), "CARBON_SCAN")
