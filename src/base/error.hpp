@@ -19,20 +19,24 @@
 namespace carbon {
 
 /// What the user could do, without a full stop: "set it with {--window}". {--NAME} and {-N} stand for an
-/// option, {0} and {1} for the values.
+/// option, {0} and {1} for the values, and {--NAME 0} for an option with such a value.
 struct Advice {
   std::string text;
   std::vector<std::string> values = {};
 
+  /// How a door writes an option, and its value if that is not "".
+  using Write = std::function<std::string(const std::string& option, const std::string& value)>;
+
   /// The words in which `write` gives each option. None if it gives "" for one of them: the advice does not
   /// help whoever lacks it.
-  std::string words(const std::function<std::string(const std::string& option)>& write) const;
+  std::string words(const Write& write) const;
   /// The same with options as the command line has them.
   std::string for_commands() const;
   bool operator==(const Advice&) const = default;
 };
 
-inline std::string Advice::words(const std::function<std::string(const std::string&)>& write) const {
+inline std::string Advice::words(const Write& write) const {
+  const auto value = [&](const std::string& number) { return values.at(std::stoul(number)); };
   std::string out;
   for (size_t at = 0; at < text.size(); ++at) {
     if (text[at] != '{') {
@@ -41,8 +45,13 @@ inline std::string Advice::words(const std::function<std::string(const std::stri
     }
     const size_t end = text.find('}', at);
     const std::string name = text.substr(at + 1, end - at - 1);
-    const std::string written = name.front() == '-' ? write(name) : values.at(std::stoul(name));
-    if (name.front() == '-' && written.empty()) return "";
+    const bool is_option = name.front() == '-';
+    const size_t blank = name.find(' ');
+    const std::string written = !is_option ? value(name)
+                                : blank == std::string::npos
+                                    ? write(name, "")
+                                    : write(name.substr(0, blank), value(name.substr(blank + 1)));
+    if (is_option && written.empty()) return "";
     out += written;
     at = end;
   }
@@ -50,7 +59,9 @@ inline std::string Advice::words(const std::function<std::string(const std::stri
 }
 
 inline std::string Advice::for_commands() const {
-  return words([](const std::string& option) { return option; });
+  return words([](const std::string& option, const std::string& value) {
+    return option + (value.empty() ? "" : " " + value);
+  });
 }
 
 class Error : public std::runtime_error {

@@ -100,8 +100,8 @@ Advice ContigNames::advice(const std::vector<std::string>& vcf_names,
     if (other.empty()) continue;
     const size_t ours = spelling_prefix(name), prefix = spelling_prefix(other);
     if (name.substr(ours) == other.substr(prefix))
-      return {"add {--unify-chr-names} {0},{1}",
-              {shown(name.substr(0, ours)), shown(other.substr(0, prefix))}};
+      return {"add {--unify-chr-names 0}",
+              {shown(name.substr(0, ours)) + "," + shown(other.substr(0, prefix))}};
     pair.values = {name, other};
   }
   return pair;

@@ -86,27 +86,6 @@ std::unique_ptr<Verb> make_verb(const VerbEntry& entry, const VerbContext& conte
   }
 }
 
-namespace {
-
-// Advice whose options have their values as in Python: {--unify-chr-names}="{0},{1}".
-std::string with_quoted_values(std::string text) {
-  for (size_t at = text.find("} {"); at != std::string::npos; at = text.find("} {", at + 1)) {
-    if (text.compare(text.rfind('{', at), 2, "{-") != 0) continue;
-    const size_t begin = at + 2;
-    size_t end = begin;
-    while (text.compare(end, 1, "{") == 0 && text.compare(end, 2, "{-") != 0) {
-      end = text.find('}', end) + 1;
-      if (text.compare(end, 2, ",{") == 0) ++end;
-    }
-    if (end == begin) continue;
-    text.insert(end, "\"");
-    text.replace(at + 1, 1, "=\"");
-  }
-  return text;
-}
-
-}  // namespace
-
 std::string told_at(Door door, const Error& error) {
   if (error.advice().text.find("{-") == std::string::npos) return error.what();
   std::set<std::string> taken;
@@ -115,9 +94,9 @@ std::string told_at(Door door, const Error& error) {
       for (const Setting& setting : settings)
         if (!setting.missing_at(door)) taken.insert("--" + setting.name);
     });
-  const Advice advice{with_quoted_values(error.advice().text), error.advice().values};
-  const std::string words = advice.words([&](const std::string& option) {
-    return taken.contains(option) ? field_name(option.substr(2)) : std::string();
+  const std::string words = error.advice().words([&](const std::string& option, const std::string& value) {
+    if (!taken.contains(option)) return std::string();
+    return field_name(option.substr(2)) + (value.empty() ? "" : "=\"" + value + '"');
   });
   return error.what() + (words.empty() ? "" : "; " + words);
 }

@@ -125,7 +125,7 @@ TEST_CASE("contig names map exactly, by prefix and by file") {
 
   const ContigNames exact;
   const auto prefixes = [](const std::string& vcf, const std::string& fasta) {
-    return Advice{"add {--unify-chr-names} {0},{1}", {vcf, fasta}};
+    return Advice{"add {--unify-chr-names 0}", {vcf + "," + fasta}};
   };
   const Advice none;
   CHECK(exact.advice({"chr1"}, {"1"}) == prefixes("chr", "-"));
