@@ -266,9 +266,11 @@ class Model:
         >>> sum(row.flag == "" for row in model.iter_variants(None, snvs, sequence=gene))
         108
         """
+        # With a sequence it has no effect, which is worth a message where it was set.
+        share = None if sequence is not None and max_ref_mismatch == 0.05 else max_ref_mismatch
         options: Dict[str, Any] = {
             "fasta_ref": fasta, "sequence": optional_text(sequence, "sequence"), "unify_chr_names": unify_chr_names,
-            "max_ref_mismatch": max_ref_mismatch, "recipe": recipe, "level": level,
+            "max_ref_mismatch": share, "recipe": recipe, "level": level,
             "measure": _list(measure, "measure"), "strand": strand, "phases": phases, "window": window, "context": context,
             "horizon": horizon, "pool": pool, "pad_tail": pad_tail, "labels": _list(labels, "labels"), "activation": activation, "label_scale": _scale(label_scale)}
         measures = options["measure"] or ()

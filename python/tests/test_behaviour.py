@@ -84,6 +84,7 @@ def test_errors_of_scan_name_its_parameter():
             listed = raises("input", lambda given=given, region=region: list(model.iter_scan(given, [region])))
             message = raises("input", lambda given=given, region=region: model.scan(given, region))
             assert listed.startswith("regions[0]") and message.startswith("region "), (listed, message)
+            assert not listed.startswith("regions[0]: region "), listed
             assert listed[len("regions[0]"):].lstrip(": ") in (message, message[len("region "):]), (listed, message)
         record = carbon_dna.Record("one", "AC>GT")
         assert raises("input", lambda: model.scan(None, record)).startswith("region ")
@@ -557,12 +558,16 @@ def test_messages_go_to_logging():
     try:
         with carbon_dna.Model(TINY) as model:
             model.score(["ACGU"])
+            model.variants(None, [("", 3, "G", "A")], sequence="ACGTACGT")
+            assert not any("no effect" in text for _, text in records), records
+            model.variants(None, [("", 3, "G", "A")], sequence="ACGTACGT", unify_chr_names="-,chr", max_ref_mismatch=1)
             model.variants(None, [("", 3, "G", "A")], sequence="ACGTACGT", recipe="next-token", window=48)
     finally:
         logger.removeHandler(handler)
         logger.setLevel(level)
     assert any("U" in text for _, text in records), records
-    assert any(level == logging.WARNING and "window has no effect" in text for level, text in records), records
+    for idle in ("window", "unify_chr_names", "max_ref_mismatch"):
+        assert any(level == logging.WARNING and idle + " has no effect" in text for level, text in records), (idle, records)
 
 
 def test_closing_while_others_compute():

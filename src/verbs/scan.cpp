@@ -67,12 +67,25 @@ class ScanVerb final : public Verb {
     context_.reference->read(use);
   }
 
+  // Messages begin with "region 'c1:1-9'", of which `name` says which one it is.
+  template <class Work>
+  static auto named(const std::string& name, const Work& work) {
+    constexpr std::string_view kRegion = "region ";
+    try {
+      return work();
+    } catch (const Error& error) {
+      const std::string text = error.what();
+      if (!text.starts_with(kRegion)) throw;
+      throw Error(error.function(), name + text.substr(kRegion.size() - 1), error.advice());
+    }
+  }
+
   static ScanPiece piece_of(const IndexedFasta& fasta, const std::string& name, const std::string& region) {
     ScanSelection selection;
     selection.regions = region;
     // Nothing would select the whole genome.
     if (region.empty()) throw Error("scan", name + " is empty; expected a region such as chr1:100-200");
-    std::vector<ScanPiece> pieces = selected_pieces(fasta, selection);
+    std::vector<ScanPiece> pieces = named(name, [&] { return selected_pieces(fasta, selection); });
     if (pieces.size() != 1) throw Error("scan", name + " has several regions; add each of them");
     return std::move(pieces.front());
   }
@@ -160,7 +173,7 @@ void describe_scan(const std::function<void(const SettingList&)>& see) {
 
 std::unique_ptr<Verb> make_scan_verb(const VerbContext& context, const ReadSettings& read) {
   ScanOptions options;
-  read(scan_verb_settings(options));
+  check_fasta("scan", read(scan_verb_settings(options)), options.fasta);
   const ModelConfig& config = context.served.config();
   complete_scan_options(options, config.sequence_positions(), config.layout.bases());
   std::optional<IndexedFasta> fasta;

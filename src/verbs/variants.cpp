@@ -327,9 +327,16 @@ std::unique_ptr<Verb> make_variants_verb(const VerbContext& context, const ReadS
   if (has_fasta == is_given("sequence"))
     throw SettingError("vep", "fasta-ref",
                        "fasta-ref or sequence is needed, and not both: the reference of the variants");
+  check_fasta("vep", given, reference.fasta);
   if (!(reference.max_ref_mismatch >= 0 && reference.max_ref_mismatch <= 1))
     throw SettingError("vep", "max-ref-mismatch", "max-ref-mismatch must be a number from 0 to 1");
-  if (is_given("sequence")) reference.sequence = std::move(sequence);
+  if (is_given("sequence")) {
+    reference.sequence = std::move(sequence);
+    for (const char* idle : {"unify-chr-names", "max-ref-mismatch"})
+      if (is_given(idle))
+        context.advise(field_name(idle) +
+                       " has no effect: the variants lie on a sequence, and not on a FASTA");
+  }
   check_given(settings, given);
   if (const std::string idle = idle_setting(settings, given); !idle.empty()) context.advise(idle);
   return std::make_unique<PlannedVariants>(context, settings, reference);

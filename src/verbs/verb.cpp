@@ -101,6 +101,11 @@ std::string told_at(Door door, const Error& error) {
   return error.what() + (words.empty() ? "" : "; " + words);
 }
 
+void check_fasta(const char* function, const std::vector<std::string>& given, const std::string& fasta) {
+  if (fasta.empty() && std::find(given.begin(), given.end(), "fasta-ref") != given.end())
+    throw SettingError(function, "fasta-ref", "fasta-ref is empty; give the path of a FASTA file");
+}
+
 std::string checked_bases(const std::string& name, std::string_view text,
                           const std::function<void(const std::string&)>& note) {
   std::string bases;

@@ -153,6 +153,9 @@ std::unique_ptr<Verb> make_verb(const VerbEntry& entry, const VerbContext& conte
 /// What is wrong, and the advice if the door takes all settings that it names, and it names some.
 std::string told_at(Door door, const Error& error);
 
+/// Throws SettingError if fasta-ref is among the settings that are given, but names no file.
+void check_fasta(const char* function, const std::vector<std::string>& given, const std::string& fasta);
+
 /// The bases of the input `name`, in which white space is left out and U becomes T, as the commands read it.
 /// Throws FieldError for what is not a letter, with its place, and for a protein.
 std::string checked_bases(const std::string& name, std::string_view text,

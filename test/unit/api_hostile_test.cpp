@@ -205,6 +205,10 @@ TEST_CASE("carbon.h: settings and options that cannot be used") {
   CHECK(told(begun(model, "embed", "{\"pool\":\"none\",\"strand\":\"both\"}")) == CARBON_E_SETTING);
   CHECK(told(begun(model, "variants", "{}")) == CARBON_E_SETTING);
   CHECK(told(begun(model, "variants", "{\"fasta_ref\":\"/no/such.fa\"}")) == CARBON_E_INPUT);
+  for (const char* verb : {"variants", "scan"}) {
+    CHECK(told(begun(model, verb, "{\"fasta_ref\":\"\"}")) == CARBON_E_SETTING);
+    CHECK(std::string(carbon_error_text()).starts_with("options.fasta_ref is empty"));
+  }
   CHECK(told(begun(model, "variants", "{\"sequence\":\"ACGT\",\"horizon\":5}")) == CARBON_E_SETTING);
   CHECK(told(begun(model, "predict", "{}")) == CARBON_E_MODEL);
 
