@@ -283,7 +283,7 @@ def _opened(open_file: Callable[..., int], path: Any) -> c_void_p:
 
 
 def vcf_variants(path: Any) -> Iterator[Dict[str, Any]]:
-    """The alternative alleles of a VCF or BCF file: chrom, pos, ref, alt, and info of a symbolic one."""
+    """The alternative alleles of a VCF or BCF file: chrom, pos, ref, alt, and svlen and info of a named one."""
     vcf, variant = _opened(lib.carbon_vcf_open, path), c_char_p()
     try:
         while check(lib.carbon_vcf_next(vcf, byref(variant))) == OK:

@@ -160,5 +160,5 @@ def _allele(value: Any, place: str, name: str, expected: str = "letters") -> str
 
 def _rows_of_vcf(path: str) -> Iterator[Row]:
     for variant in _library.vcf_variants(path):
-        info = variant.get("info")
-        yield Row(variant["chrom"], variant["pos"], variant["ref"], variant["alt"], {"info": info} if info else None)
+        ends = {name: variant[name] for name in _ENDS if name in variant}
+        yield Row(variant["chrom"], variant["pos"], variant["ref"], variant["alt"], ends)

@@ -127,10 +127,12 @@ def test_measures_are_those_of_carbon_vep():
 def test_structural_alleles_and_names_of_contigs_are_those_of_carbon_vep():
     contig = bases(900, 12)
     path = fasta([("chr1", contig)])
-    ends = [("<DEL>", "END=56"), ("<DUP>", "SVLEN=9"), ("<INV>", "END=58;SVLEN=8"), ("<DEL>", "END=56;IMPRECISE"), ("<DEL>", ".")]
+    ends = [("<DEL>", "END=56"), ("<DUP>", "SVLEN=9"), ("<INV>", "END=58;SVLEN=8"), ("<DEL>", "END=56;IMPRECISE"), ("<DEL>", "."),
+            ("<DEL>,<DUP>,A", "SVLEN=-10,10,."), ("<DEL>,<DUP>", "END=56"), ("<DUP>", "SVLEN=7;SVINSSEQ=GAT")]
     lines = ["1\t50\t.\t%s\t%s\t.\t.\t%s" % (contig[49], alt, info) for alt, info in ends]
     head = ["##fileformat=VCFv4.2", "##contig=<ID=1>", "##INFO=<ID=END,Number=1,Type=Integer,Description=\"e\">",
-            "##INFO=<ID=SVLEN,Number=A,Type=Integer,Description=\"l\">", "##INFO=<ID=IMPRECISE,Number=0,Type=Flag,Description=\"i\">",
+            "##INFO=<ID=SVLEN,Number=A,Type=Integer,Description=\"l\">", "##INFO=<ID=SVINSSEQ,Number=A,Type=String,Description=\"s\">",
+            "##INFO=<ID=IMPRECISE,Number=0,Type=Flag,Description=\"i\">",
             "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO"]
     vcf = os.path.join(support.ROOT, "structural.vcf")
     with open(vcf, "w") as file:
@@ -138,12 +140,14 @@ def test_structural_alleles_and_names_of_contigs_are_those_of_carbon_vep():
     table = [line.split("\t") for line in carbon("vep", "-m", TINY, "-f", path, "-w", "240", "-O", "t", "--no-version",
                                                  "--unify-chr-names=-,chr", vcf).splitlines()[1:]]
     named = [{"chrom": "1", "pos": 50, "ref": contig[49], "alt": alt, "info": dict(part.partition("=")[::2] for part in info.split(";"))}
-             for alt, info in ends]
+             for alt, info in ends[:5]]
+    # A frame has real numbers where one is missing, and JSON does not tell 56.0 from 56.
+    named[0]["info"]["END"] = 56.0
     named[3]["info"]["IMPRECISE"] = True
     short = [{"CHROM": "1", "POS": 50, "REF": contig[49], "ALT": "<DEL>", "END": 56}, {"chrom": "1", "pos": 50, "ref": contig[49],
              "alt": "<DUP>", "svlen": 9}]
     with carbon_dna.Model(TINY) as model:
-        for given, wanted in ((vcf, table), (named, table), (short, table[:2])):
+        for given, wanted in ((vcf, table), (named, table[:5]), (short, table[:2])):
             scores = model.variants(path, given, window=240, unify_chr_names="-,chr")
             assert [(number(float(np.float32(s.score)), 6), s.flag) for s in scores] == [(r[5], r[6].replace(".", "")) for r in wanted], given
 

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -52,6 +53,25 @@ class LogQueue final : public Log {
   std::deque<std::string> messages_;
 };
 
+/// A reader cannot go on after an error: whoever asks for more is told the same again, and never that the
+/// file is complete.
+class LastingError {
+ public:
+  template <class Read>
+  decltype(auto) or_again(const Read& read) {
+    if (thrown_) std::rethrow_exception(thrown_);
+    try {
+      return read();
+    } catch (...) {
+      thrown_ = std::current_exception();
+      throw;
+    }
+  }
+
+ private:
+  std::exception_ptr thrown_;
+};
+
 /// A FASTA file that is read record by record (carbon_fasta_open() in carbon.h), by the reader of the
 /// commands. Throws Error, as FastaReader does.
 class FastaFile {
@@ -61,11 +81,12 @@ class FastaFile {
   /// The next record, valid until the next call; null if there are no more.
   const FastaRecord* next() {
     const std::lock_guard lock(mutex_);
-    return reader_.next(record_) ? &record_ : nullptr;
+    return error_.or_again([&] { return reader_.next(record_); }) ? &record_ : nullptr;
   }
 
  private:
   std::mutex mutex_;  // guards what follows
+  LastingError error_;
   FastaReader reader_;
   FastaRecord record_;
 };
@@ -79,16 +100,19 @@ class VcfFile {
   /// The next allele as an input of the verb variants, valid until the next call; null if there are no more.
   const char* next() {
     const std::lock_guard lock(mutex_);
-    while (next_alt_ == record_.alts().size()) {
-      if (!reader_.next(record_)) return nullptr;
-      next_alt_ = 0;
-    }
-    text_ = variant_text(reader_, record_, next_alt_++);
-    return text_.c_str();
+    return error_.or_again([&]() -> const char* {
+      while (next_alt_ == record_.alts().size()) {
+        if (!reader_.next(record_)) return nullptr;
+        next_alt_ = 0;
+      }
+      text_ = variant_text(reader_, record_, next_alt_++);
+      return text_.c_str();
+    });
   }
 
  private:
   std::mutex mutex_;  // guards what follows
+  LastingError error_;
   VcfReader reader_;
   VcfRecord record_;
   size_t next_alt_ = 0;

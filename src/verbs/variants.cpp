@@ -21,8 +21,8 @@
 namespace carbon {
 namespace {
 
-// Positions beyond any contig.
-constexpr int64_t kMostPosition = int64_t{1} << 40;
+// Positions beyond any contig, and the longest of structural_alleles().
+constexpr int64_t kMostPosition = 1'000'000'000'000'000;
 // Variants are planned in steps. Only those of one step share windows.
 constexpr size_t kStep = 16, kSharingStep = 512;
 
@@ -49,9 +49,12 @@ InfoValues info_values(const nlohmann::json& value) {
       values.texts.emplace_back(part);
   } else {
     const nlohmann::json list = value.is_array() ? value : nlohmann::json::array({value});
-    // Whole numbers are exact, however large they are; those of a Float tag of a VCF may not be.
-    const auto not_real = [](const nlohmann::json& one) { return !one.is_number_float(); };
-    values.type = std::all_of(list.begin(), list.end(), not_real) ? InfoType::integer : InfoType::real;
+    // Doubles of this size hold whole numbers exactly, unlike the Float tags of a VCF.
+    const auto exact = [](const nlohmann::json& one) {
+      const double real = one.is_number_float() ? one.get<double>() : 0;
+      return std::fabs(real) < 0x1p53 && real == std::floor(real);
+    };
+    values.type = std::all_of(list.begin(), list.end(), exact) ? InfoType::integer : InfoType::real;
     for (const nlohmann::json& one : list)
       values.numbers.push_back(one.is_number() ? one.get<double>() : NAN);
   }
@@ -255,34 +258,20 @@ PlacedVariant read_variant(const std::string& name, std::string_view text, bool 
   return read_variant(Fields(std::move(row), name), placed, note);
 }
 
-namespace {
-
-// What info_values() reads.
-nlohmann::json json_of(const InfoValues& values) {
-  if (values.type == InfoType::flag) return true;
-  if (values.type == InfoType::text)
-    return joined(values.texts, ",", [](const std::string& text) { return text; });
-  nlohmann::json numbers = nlohmann::json::array();
-  for (const double number : values.numbers) {
-    if (values.type == InfoType::integer && std::isfinite(number))
-      numbers.push_back(static_cast<int64_t>(number));
-    else
-      numbers.push_back(std::isfinite(number) ? nlohmann::json(number) : nlohmann::json());
-  }
-  return numbers;
-}
-
-}  // namespace
-
 std::string variant_text(const VcfReader& vcf, const VcfRecord& record, size_t alt) {
   nlohmann::json row = {{"chrom", record.contig()},
                         {"pos", record.pos() + 1},
                         {"ref", record.ref()},
                         {"alt", record.alts()[alt]}};
-  if (record.alts().size() == 1 && record.alts()[alt].starts_with('<'))
-    for (const std::string& tag : vcf.info_tags())
-      if (const InfoValues values = vcf.info(record, tag); values.type != InfoType::none)
-        row["info"][tag] = json_of(values);
+  if (record.alts()[alt].starts_with('<')) {
+    std::vector<std::string> alts;
+    for (const std::string& one : record.alts()) alts.push_back(to_upper(one));
+    const auto info = [&](const std::string& tag) { return vcf.info(record, tag); };
+    if (const auto allele = structural_alleles(record.pos(), alts, info)[alt]) {
+      row["svlen"] = allele->length;
+      if (!allele->inserted.empty()) row["info"]["SVINSSEQ"] = allele->inserted;
+    }
+  }
   return row.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -34,8 +34,8 @@ PlacedVariant read_variant(const Fields& variant, bool placed,
 PlacedVariant read_variant(const std::string& name, std::string_view text, bool placed,
                            const std::function<void(const std::string&)>& note);
 
-/// The object that read_variant() reads, for an ALT of a record that `vcf` has read. Of several ALTs, INFO
-/// need not say to which of them a value belongs, so that only a structural allele that is alone has it.
+/// The object that read_variant() reads, for an ALT of a record that `vcf` has read. A structural allele has
+/// svlen, and in info the bases that are inserted, if structural_alleles() knows of the record what it does.
 std::string variant_text(const VcfReader& vcf, const VcfRecord& record, size_t alt);
 
 /// Inputs are texts of variants. Throws Error.

@@ -347,6 +347,8 @@ def vcf_seeds():
     yield "undefined", "##fileformat=VCFv4.3\n" + COLUMNS + "\nc1\t40\t.\tA\tC\t.\tq10\tDP=3;FLAG\n"
     yield "header", "##fileformat=VCFv4.2\n##k=v\n##ALT=<ID=DEL,Description=\"a, \\\"b\\\"\">\n##contig=<ID=c1,IDX=1>\n" + \
         COLUMNS + "\n"
+    tags = "".join("##INFO=<ID=%s,Number=A,Type=%s,Description=\"d\">\n" % tag for tag in (("SVLEN", "Integer"), ("SVINSSEQ", "String")))
+    yield "alleles", "##fileformat=VCFv4.4\n" + tags + COLUMNS + "\nc1\t40\t.\tA\t<DEL>,<DUP>,C\t.\t.\tSVLEN=-3,4,.;SVINSSEQ=.,GAT,.\n"
     yield "bgzf", bgzf((HEAD + COLUMNS + "\n" + RECORDS).encode())
     yield "bcf", bcf()
     yield "bcf-bgzf", bgzf(bcf())

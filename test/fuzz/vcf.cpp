@@ -1,11 +1,14 @@
 // VCF or BCF on its way through carbon vep, without the model: the reader, also of genotypes, the planner
 // with all three recipes, and the writer, of a type that the length of the input chooses. An output that was
-// written must read back, with as many records.
+// written must read back, with as many records; and alleles as libcarbon gives them, with what they stand
+// for.
 #include <cmath>
 #include <iterator>
 
 #include "src/vep/output.hpp"
 #include "src/vep/planner.hpp"
+#include "src/vep/structural.hpp"
+#include "src/verbs/variants.hpp"
 #include "test/fuzz/harness.hpp"
 
 namespace carbon::fuzz {
@@ -41,6 +44,28 @@ uint64_t count_of(const std::string& path) {
   uint64_t count = 0;
   for (VcfRecord record; reader.next(record);) ++count;
   return count;
+}
+
+// What libcarbon gives of a file is read by the verb: what is not refused has the alleles of the file.
+void read_back(const std::string& path) {
+  VcfReader reader(path);
+  for (VcfRecord record; reader.next(record);) {
+    std::vector<std::string> alts;
+    for (const std::string& alt : record.alts()) alts.push_back(to_upper(alt));
+    for (size_t i = 0; i < alts.size(); ++i) {
+      const std::string text = variant_text(reader, record, i);
+      const auto wanted = structural_alleles(
+          record.pos(), alts, [&](const std::string& tag) { return reader.info(record, tag); })[i];
+      std::optional<StructuralAllele> read;
+      if (!attempt(
+              [&] { read = read_variant("row", text, false, [](const auto&) {}).variant.structural[0]; }))
+        continue;
+      require(read.has_value() == wanted.has_value(), "an allele that reads back as another");
+      require(!read || (read->kind == wanted->kind && read->length == wanted->length &&
+                        read->inserted == wanted->inserted),
+              "an allele that reads back otherwise");
+    }
+  }
 }
 
 // Writes the records with scores. Returns their number.
@@ -87,6 +112,7 @@ void run(std::string_view input, const Folder& folder) {
   constexpr char kTypes[] = {'v', 'b', 'z', 't'};
   writing.type = kTypes[input.size() % std::size(kTypes)];
   writing.path = folder.file("out");
+  attempt([&] { read_back(options.input); });
   uint64_t count = 0;
   if (!attempt([&] { count = annotate(options, sites, writing); }) || writing.type == 't') return;
   bool same = false;

@@ -10,6 +10,7 @@
 
 #include "src/api/call.hpp"
 #include "src/api/handles.hpp"
+#include "src/vep/structural.hpp"
 #include "test/unit/api_calls.hpp"
 #include "test/unit/genome_files.hpp"
 #include "test/unit/serve_running.hpp"
@@ -64,11 +65,16 @@ TEST_CASE("carbon.h: a VCF gives inputs of variants, and says what is wrong with
       "##fileformat=VCFv4.2\n##INFO=<ID=END,Number=1,Type=Integer,Description=\"e\">\n"
       "##INFO=<ID=PRECISE,Number=0,Type=Flag,Description=\"p\">\n"
       "##INFO=<ID=SVTYPE,Number=1,Type=String,Description=\"t\">\n"
+      "##INFO=<ID=SVLEN,Number=A,Type=String,Description=\"l\">\n"
+      "##INFO=<ID=SVINSSEQ,Number=A,Type=String,Description=\"s\">\n"
       "##INFO=<ID=AF,Number=A,Type=Float,Description=\"a\">\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n";
   const std::string path =
       folder.put("in.vcf", header +
                                "c1\t5\t.\tA\tC,G\t.\t.\tAF=0.5,1\nc1\t6\t.\tA\t.\t.\t.\t.\n"
-                               "c2\t20000000\t.\tT\t<DEL>\t.\t.\tEND=20000010;PRECISE;SVTYPE=DEL;AF=.\n");
+                               "c2\t20000000\t.\tT\t<DEL>\t.\t.\tEND=20000010;PRECISE;SVTYPE=DEL;AF=.\n"
+                               "c2\t20000020\t.\tT\t<DEL>,<dup>\t.\t.\tSVLEN=-10,12;SVINSSEQ=.,ACG\n"
+                               "c3\t1\t.\tT\t<DEL>\t.\t.\tSVLEN=-900000000000000\n"
+                               "c2\t20000030\t.\tT\t<DEL>,A,<CNV>\t.\t.\tEND=20000090\n");
   carbon_vcf* vcf = nullptr;
   const char* variant = nullptr;
   must(carbon_vcf_open(path.c_str(), &vcf));
@@ -76,14 +82,42 @@ TEST_CASE("carbon.h: a VCF gives inputs of variants, and says what is wrong with
   while (carbon_vcf_next(vcf, &variant) == CARBON_OK) found.push_back(nlohmann::json::parse(variant));
   CHECK(carbon_vcf_next(vcf, &variant) == CARBON_E_END);
   CHECK(variant == nullptr);
-  REQUIRE(found.size() == 3);
+  REQUIRE(found.size() == 9);
   CHECK(found[0] == nlohmann::json{{"chrom", "c1"}, {"pos", 5}, {"ref", "A"}, {"alt", "C"}});
   CHECK(found[1]["alt"] == "G");
-  CHECK(found[2]["info"].dump() == R"({"AF":[null],"END":[20000010],"PRECISE":true,"SVTYPE":"DEL"})");
-  // A place of which a Float would not be exact is read as it is written.
-  const PlacedVariant read = carbon::read_variant("row", found[2].dump(), false, [](const std::string&) {});
-  REQUIRE(read.variant.structural[0]);
-  CHECK(read.variant.structural[0]->length == 10);
+  CHECK(found[2]["svlen"] == 10);
+  CHECK(found[3]["svlen"] == 10);
+  CHECK(found[4]["svlen"] == 12);
+  // What the file has is what the verb reads.
+  VcfReader reader(path);
+  size_t i = 0;
+  for (VcfRecord record; reader.next(record);) {
+    std::vector<std::string> alts;
+    for (const std::string& alt : record.alts()) alts.push_back(to_upper(alt));
+    const auto wanted = structural_alleles(record.pos(), alts,
+                                           [&](const std::string& tag) { return reader.info(record, tag); });
+    for (size_t alt = 0; alt < alts.size(); ++alt) {
+      CAPTURE(i);
+      const PlacedVariant read = read_variant("row", found.at(i++).dump(), false, [](const std::string&) {});
+      CHECK(read.contig == record.contig());
+      CHECK(read.variant.pos == record.pos());
+      CHECK(read.variant.ref == record.ref());
+      CHECK(read.variant.alts == std::vector{record.alts()[alt]});
+      const std::optional<StructuralAllele>& allele = read.variant.structural.at(0);
+      REQUIRE(allele.has_value() == wanted[alt].has_value());
+      if (!allele) continue;
+      CHECK(allele->kind == wanted[alt]->kind);
+      CHECK(allele->length == wanted[alt]->length);
+      CHECK(allele->inserted == wanted[alt]->inserted);
+    }
+  }
+  CHECK(i == found.size());
+  // A whole number is exact as a double, too.
+  const PlacedVariant real = read_variant(
+      "row", R"({"chrom":"c1","pos":20000000,"ref":"T","alt":"<DEL>","info":{"END":20000010.0}})", false,
+      [](const std::string&) {});
+  REQUIRE(real.variant.structural[0]);
+  CHECK(real.variant.structural[0]->length == 10);
   must(carbon_vcf_close(vcf));
   CHECK(told(carbon_vcf_close(vcf)) == CARBON_E_HANDLE);
   CHECK(told(carbon_vcf_next(vcf, &variant)) == CARBON_E_HANDLE);
