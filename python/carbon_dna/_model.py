@@ -255,7 +255,8 @@ class Model:
                       progress: Progress = None) -> Iterator[VariantScore]:
         """Like :meth:`variants`, one row after the other, for inputs larger than memory.
 
-        That the reference has the contig of no row, or differs from too many, is known, and raised, after the last row.
+        That the reference has the contig of no row is known, and raised, after the last row; that it differs from too many, after 1,000
+        rows or the last.
 
         Examples
         --------
@@ -305,8 +306,8 @@ class Model:
         unify_chr_names : str, optional
             As that option of ``carbon vep``: ``"-,chr"`` finds 17 as chr17.
         max_ref_mismatch : float
-            If ``ref`` differs from ``fasta`` in a larger share of the rows, which are three or more, the assembly must be wrong, and
-            that is an error; with 1 it never is. A share below a quarter counts only with 20 such rows.
+            If ``ref`` differs from ``fasta`` in a larger share of the rows, the assembly must be wrong, and that is an error; with 1 it
+            never is. carbon-vep(1) has the rule, under this option: how many must differ of a few.
         sequence : str or another sequence, optional
             All variants are on this sequence; ``chrom`` is then not read.
         recipe : {"centered", "next-token", "anchored", "head"}

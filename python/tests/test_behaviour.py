@@ -246,6 +246,11 @@ def test_a_vcf_is_read_by_the_rules_of_carbon_vep():
             assert "wrong assembly? REF differs from " + path in said and "raise max_ref_mismatch" in said, said
             flags = model.variants(path, rows, max_ref_mismatch=1).flag.tolist()
             assert flags.count("ref_mismatch") == (10 if rows is not wrong and isinstance(rows, list) else 30), flags
+        # The first thousand tell; what comes after them is not computed.
+        many = [(*row[:3], "*") for row in wrong] * 2 + [("c1", 1 + i % 600, contig[i % 600], "*") for i in range(1500)]
+        flags = []
+        raises("input", lambda: flags.extend(row.flag for row in model.iter_variants(path, many)))
+        assert len(flags) == 1000, len(flags)
         one_by_one = model.iter_variants(path, wrong)
         assert [next(one_by_one).flag for _ in wrong] == ["ref_mismatch"] * 30
         raises("input", lambda: next(one_by_one))

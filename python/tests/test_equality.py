@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import tempfile
 import threading
 
@@ -86,6 +87,29 @@ def test_variants_are_carbon_vep():
                 # A VCF has floats of 32 bits.
                 assert row[column] == number(float(np.float32(score.score)), 6), (row, score)
                 assert row[flags].replace(".", "") == score.flag, (row, score)
+
+
+def test_alleles_of_a_record_are_those_of_carbon_vep():
+    contig = bases(900, 14)
+    path = fasta([("c1", contig)])
+    others = [[letter for letter in LETTERS if letter != base] for base in contig]
+    # The REF of a record is wrong once, however many alleles it has.
+    rows = [("c1", i + 1, contig[i], ",".join(others[i][:n])) for i, n in ((100, 3), (200, 1), (300, 2))]
+    rows += [("c1", 401, others[400][0], ",".join(letter for letter in LETTERS if letter != others[400][0])),
+             ("c1", 501, contig[500], "*,%s" % others[500][0])]
+    vcf = support.vcf(rows)
+    for given in (vcf, support.vcf(rows[3:4])):
+        table = [line.split("\t") for line in carbon("vep", "-m", TINY, "-f", path, "-w", "240", "-O", "t", "--no-version", given).splitlines()[1:]]
+        with carbon_dna.Model(TINY) as model:
+            scores = model.variants(path, given, window=240)
+        assert [[s.chrom, str(s.pos), s.ref, s.alt, number(float(np.float32(s.score)), 6), s.flag or "."] for s in scores] == [
+            [*row[:2], *row[3:7]] for row in table]
+    # Three records are enough, at both doors.
+    wrong = support.vcf([("c1", i + 1, others[i][0], "<X>,%s" % contig[i]) for i in (100, 200, 300)])
+    message = raises("input", lambda: carbon_dna.Model(TINY).variants(path, wrong))
+    assert "REF differs from %s in 3 of 3 variants checked" % path in message, message
+    refused = subprocess.run([support.CARBON, "vep", "-m", TINY, "-f", path, "-w", "240", wrong], capture_output=True)
+    assert refused.returncode == 1 and b"in 3 of 3 records checked" in refused.stderr, refused.stderr
 
 
 def test_measures_are_those_of_carbon_vep():

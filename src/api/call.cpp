@@ -149,7 +149,9 @@ void Call::take_finished() {
     for (const RequestPtr& request : done.piece.requests)
       if (request->outcome == Outcome::refused) throw Problem(CARBON_E_INPUT, request->problem);
     Findings findings;
-    or_code(CARBON_E_FAILED, [&] { done.piece.take(findings); });
+    // What is wrong where nothing was computed is wrong with the input.
+    or_code(done.piece.requests.empty() ? CARBON_E_INPUT : CARBON_E_FAILED,
+            [&] { done.piece.take(findings); });
     ++progress_.done;
     progress_.planned += findings.next.size();
     for (Result& result : findings.results) results_.push_back(std::move(result));

@@ -16,11 +16,10 @@ constexpr double kLargeShare = 0.25;
 
 }  // namespace
 
-void AssemblyCheck::add(RecordCheck check) {
-  sample_complete_ = false;
-  if (check != RecordCheck::matches && check != RecordCheck::mismatch) return;
-  sample_complete_ = ++checkable_ == kSample;
+bool AssemblyCheck::add(RecordCheck check) {
+  if (check != RecordCheck::matches && check != RecordCheck::mismatch) return false;
   if (check == RecordCheck::mismatch) ++mismatches_;
+  return ++checkable_ == kSample;
 }
 
 void AssemblyCheck::check(const std::string& fasta, bool at_end) const {
@@ -34,9 +33,8 @@ void AssemblyCheck::check(const std::string& fasta, bool at_end) const {
       other_lengths_.empty() ? "" : ", and the length of " + other_lengths_.front() + " differs";
   throw Error("vep",
               "wrong assembly? REF differs from " + fasta + " in " + std::to_string(mismatches_) + " of " +
-                  count_of(checkable_, "record") + " checked" + lengths +
-                  "; give the FASTA that the VCF was made with",
-              {"or raise {--max-ref-mismatch}"});
+                  count_of(checkable_, unit_) + " checked" + lengths,
+              {std::string(remedy_) + ", or raise {--max-ref-mismatch}"});
 }
 
 }  // namespace carbon

@@ -14,6 +14,7 @@ namespace {
 
 constexpr uint64_t kShownWarnings = 10;
 constexpr size_t kShownLengths = 3, kShownNames = 3;
+constexpr const char* kRightFasta = "give the FASTA that the VCF was made with";
 // The records that share windows: so many that little is run again where the next ones begin.
 constexpr size_t kBatchRecords = 2048, kBatchBytes = 16 << 20;
 
@@ -79,7 +80,7 @@ VepPlanner::VepPlanner(const VepOptions& options, const SitePlanner& sites, size
       fasta_(options.fasta, *options.log),
       reference_(fasta_),
       names_(options.unify_chr_names, options.chr_map),
-      assembly_(options.max_ref_mismatch) {}
+      assembly_(options.max_ref_mismatch, "record", kRightFasta) {}
 
 void VepPlanner::run(const RecordInput& input, Journal* journal,
                      const std::function<void(PlannedRecord)>& emit) {
@@ -122,9 +123,9 @@ bool VepPlanner::check(Checked& checked, const RecordInput& input, Journal* jour
   const ContigReference reference = reference_of(*checked.contig);
   std::string fasta_bases;
   const RecordCheck check = check_reference(variant, reference, fasta_bases);
-  assembly_.add(check);
+  const bool sample_complete = assembly_.add(check);
   if (check == RecordCheck::mismatch) note_mismatch(record, fasta_bases);
-  if (assembly_.sample_complete()) assembly_.check(fasta_.path(), false);
+  if (sample_complete) assembly_.check(fasta_.path(), false);
   if (check == RecordCheck::mismatch && options_.check_ref == CheckRef::exclude) return false;
 
   const VepSite& site = planned.site = sites_.classify(variant, check, reference);
@@ -174,8 +175,8 @@ void VepPlanner::note_mismatch(const VcfRecord& record, const std::string& fasta
   const std::string text =
       "REF " + record.ref() + " at " + place_of(record) + " differs from the FASTA (" + fasta_bases + ")";
   if (options_.check_ref == CheckRef::exit)
-    throw Error("vep", text + "; give the FASTA that the VCF was made with",
-                {"or keep such records without scores with {-c} w"});
+    throw Error("vep", text,
+                {std::string(kRightFasta) + ", or keep such records without scores with {-c} w"});
   const uint64_t mismatches = assembly_.mismatches();
   if (mismatches <= kShownWarnings) options_.log->warning("vep", text);
   if (mismatches == kShownWarnings)

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "src/base/json.hpp"
@@ -92,7 +93,9 @@ class PlannedVariants final : public VariantsVerb {
         planner_(make_recipes(settings, context.served.model().checkpoint(), context.log),
                  context.served.config().layout, nullptr),
         names_(reference.unify_chr_names),
-        assembly_(reference.max_ref_mismatch),
+        assembly_(reference.max_ref_mismatch, "variant",
+                  reference.fasta.empty() ? "send variants of its assembly"
+                                          : "give the FASTA that they were made with"),
         step_(planner_.shares_windows() ? kSharingStep : kStep) {
     if (settings.use() == ModelUse::labels)
       labels_ = LabelValues(context.served.model().checkpoint(), settings.labels, silent_log()).names();
@@ -119,18 +122,17 @@ class PlannedVariants final : public VariantsVerb {
     if (kept_.size() >= step_) flush(emit);
   }
 
-  // The FASTA of a door has a name that clients do not know. A sequence that is sent with its variants is of
-  // no assembly.
+  // A sequence that is sent with its variants is of no assembly.
   void end() override {
     if (has_sequence()) return;
-    const auto check = [&](const std::string& name, const IndexedFasta& fasta) {
-      assembly_.check(name, true);
-      if (lacking_.empty()) return;
+    assembly_.check(reference_name(), true);
+    if (lacking_.empty()) return;
+    const auto fail = [&](const IndexedFasta& fasta) {
       const std::vector<std::string> ours(lacking_.begin(), lacking_.end());
-      throw names_.none_matches("vep", "the variants", ours, name, fasta.names());
+      throw names_.none_matches("vep", "the variants", ours, reference_name(), fasta.names());
     };
-    if (fasta_) return check(fasta_->path(), *fasta_);
-    context_.reference->read([&](const IndexedFasta& fasta) { check("the reference", fasta); });
+    if (fasta_) fail(*fasta_);
+    context_.reference->read(fail);
   }
 
   void flush(const Emit& emit) override {
@@ -145,6 +147,9 @@ class PlannedVariants final : public VariantsVerb {
   }
 
  private:
+  // Clients do not know the name of the FASTA of a door.
+  std::string reference_name() const { return fasta_ ? fasta_->path() : "the reference"; }
+
   // Takes the names that the FASTA has, or none. Another spelling is offered once, never taken.
   void name_contigs(const IndexedFasta& fasta) {
     for (PlacedVariant& variant : kept_) {
@@ -164,15 +169,34 @@ class PlannedVariants final : public VariantsVerb {
 
   void plan(ReferenceReader& reader, const Emit& emit) {
     bool first = true;
-    plan_variants(planner_, std::exchange(kept_, {}), reader, [&](VariantItem item) {
-      assembly_.add(item.check);
+    const std::vector<PlacedVariant> variants = std::exchange(kept_, {});
+    plan_variants(planner_, variants, reader, [&](VariantItem item) {
+      const bool sample_complete = !has_sequence() && count(variants[item.index], item.check);
       const auto kept = std::make_shared<VariantItem>(std::move(item));
       emit({kept->requests,
             [this, kept](Findings& findings) {
               findings.results.push_back(result_of(variant_scores(planner_, *kept), measures_));
             },
             !std::exchange(first, false)});
+      if (sample_complete) end_early(emit);
     });
+  }
+
+  // The alleles of a record come one after the other, and have one REF.
+  bool count(const PlacedVariant& placed, RecordCheck check) {
+    std::tuple record(placed.contig, placed.variant.pos, placed.variant.ref);
+    if (record == last_record_) return false;
+    last_record_ = std::move(record);
+    return assembly_.add(check);
+  }
+
+  // What is of another assembly ends a call when the results so far are taken.
+  void end_early(const Emit& emit) const {
+    try {
+      assembly_.check(reference_name(), false);
+    } catch (const Error& error) {
+      emit({{}, [error](Findings& /*findings*/) { throw error; }, true});
+    }
   }
 
   // The values of the measures are the last ones.
@@ -194,6 +218,7 @@ class PlannedVariants final : public VariantsVerb {
   SitePlanner planner_;
   const ContigNames names_;
   AssemblyCheck assembly_;
+  std::tuple<std::string, int64_t, std::string> last_record_;  // contig, pos and REF
   const size_t step_;
   bool offered_ = false, any_found_ = false;
   std::set<std::string> lacking_;  // contigs that the FASTA lacks, as long as it has none of the variants'

@@ -258,6 +258,74 @@ TEST_CASE("carbon.h: settings and options that cannot be used") {
   must(carbon_call_free(call));
 }
 
+TEST_CASE("carbon.h: a file that is wrong is never complete") {
+  const TemporaryDirectory folder;
+  const char *variant = nullptr, *name = nullptr, *bases = nullptr;
+  int64_t length = 0;
+  carbon_vcf* vcf = nullptr;
+  must(carbon_vcf_open(folder
+                           .put("in.vcf",
+                                "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n"
+                                "c\t1\t.\tA\tC\t.\t.\t.\nc\tx\t.\tA\tC\t.\t.\t.\nc\t2\t.\tA\tC\t.\t.\t.\n")
+                           .c_str(),
+                       &vcf));
+  must(carbon_vcf_next(vcf, &variant));
+  CHECK(told(carbon_vcf_next(vcf, &variant)) == CARBON_E_INPUT);
+  const std::string said = carbon_error_text();
+  for (int i = 0; i < 3; ++i) {
+    CHECK(told(carbon_vcf_next(vcf, &variant)) == CARBON_E_INPUT);
+    CHECK(carbon_error_text() == said);
+  }
+  must(carbon_vcf_close(vcf));
+  carbon_fasta* fasta = nullptr;
+  must(carbon_fasta_open(folder.put("in.fa", ">a\nACGT\n>\nACGT\n>b\nACGT\n").c_str(), &fasta));
+  int code = CARBON_OK;
+  while (code == CARBON_OK) code = carbon_fasta_next(fasta, &name, &bases, &length);
+  CHECK(code == CARBON_E_INPUT);
+  for (int i = 0; i < 3; ++i) CHECK(told(carbon_fasta_next(fasta, &name, &bases, &length)) == CARBON_E_INPUT);
+  must(carbon_fasta_close(fasta));
+}
+
+TEST_CASE("carbon.h: variants of another assembly end a call after a thousand records") {
+  const GeneratedCheckpoint files(tiny());
+  const ApiModel model(files.dir());
+  const TemporaryDirectory folder;
+  const std::string contig(5000, 'A'), path = folder.put("ref.fa", ">c\n" + contig + "\n");
+  // How many results come before the end, which has this code. No allele is one that is scored.
+  const auto results_of = [&](size_t records, size_t alleles, size_t wrong, int wanted) {
+    carbon_call* const call = model.begin("variants", {{"fasta_ref", path}});
+    size_t added = 0, results = 0;
+    int code = CARBON_OK;
+    while (code == CARBON_OK || code == CARBON_E_AGAIN) {
+      for (; added < records * alleles; ++added) {
+        const size_t record = added / alleles;
+        const json row = {
+            {"chrom", "c"}, {"pos", record + 1}, {"ref", record < wrong ? "C" : "A"}, {"alt", "*"}};
+        if (add(call, row.dump()) != CARBON_OK) break;
+      }
+      if (added == records * alleles) must(carbon_call_end(call));
+      code = carbon_call_next(call, 60'000);
+      results += code == CARBON_OK ? 1 : 0;
+    }
+    CHECK(code == wanted);
+    if (code == CARBON_E_INPUT) {
+      CHECK(
+          std::string(carbon_error_text()).starts_with("wrong assembly? REF differs from " + path + " in "));
+      CHECK(std::string(carbon_error_text())
+                .ends_with(" variants checked; give the FASTA that they were made with, or raise "
+                           "max_ref_mismatch"));
+    }
+    must(carbon_call_free(call));
+    return results;
+  };
+  CHECK(results_of(4000, 1, 52, CARBON_E_INPUT) == 1000);
+  CHECK(results_of(4000, 1, 50, CARBON_E_END) == 4000);
+  // The alleles of a record are counted once.
+  CHECK(results_of(2, 3, 2, CARBON_E_END) == 6);
+  CHECK(results_of(3, 3, 3, CARBON_E_INPUT) == 9);
+  CHECK(results_of(1200, 2, 52, CARBON_E_INPUT) == 1999);
+}
+
 TEST_CASE("carbon.h: what is closed stays closed") {
   const GeneratedCheckpoint files(tiny());
   carbon_model* model = nullptr;

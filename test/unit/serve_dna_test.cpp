@@ -347,10 +347,9 @@ TEST_CASE("/v1/dna/variants refuses variants of another assembly") {
   json wrong = json::array();
   for (int i = 0; i < 3; ++i)
     wrong.push_back({{"chrom", "c"}, {"pos", 4 * i + 41}, {"ref", "C"}, {"alt", "A"}});
-  CHECK(
-      server.ask(variants_on(&reference), {{"variants", wrong}}, 400)["error"]["message"] ==
-      "wrong assembly? REF differs from the reference in 3 of 3 records checked; give the FASTA that the VCF "
-      "was made with; or raise max_ref_mismatch");
+  CHECK(server.ask(variants_on(&reference), {{"variants", wrong}}, 400)["error"]["message"] ==
+        "wrong assembly? REF differs from the reference in 3 of 3 variants checked; send variants of its "
+        "assembly, or raise max_ref_mismatch");
   for (const json& one :
        server.ask(variants_on(&reference), {{"variants", wrong}, {"max_ref_mismatch", 1}})["results"])
     CHECK(one["flag"] == "ref_mismatch");
