@@ -8,7 +8,8 @@ class CarbonError(Exception):
     """What carbon says is wrong, in a sentence.
 
     All methods keep to one rule: a file that is not there is a :class:`FileNotFoundError` with its name, an argument of the wrong type
-    a :class:`TypeError` that says what to give, and everything else, also what a file contains, a ``CarbonError``, which names the file.
+    a :class:`TypeError` that says what to give, and everything else a ``CarbonError``, also what a file contains, whose name it has, and
+    a model that is not found by its name.
 
     Attributes
     ----------

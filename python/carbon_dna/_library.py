@@ -105,23 +105,32 @@ def settings_text(settings: Dict[str, Any], schemas: Mapping[str, Any]) -> bytes
     for name, value in settings.items():
         if value is not None:
             parameter = _PARAMETERS.get(name, name)
-            plain[name] = _plain(value, parameter)
-            _check_type(plain[name], parameter, schemas.get(name, {}))
+            schema = schemas.get(name, {})
+            plain[name] = _plain(value, parameter, schema)
+            _check_type(plain[name], parameter, schema)
     return json.dumps(plain).encode()
 
 
-def _check_type(value: Any, name: str, schema: Mapping[str, Any]) -> None:
-    kinds, words = _KINDS.get(schema.get("type", ""), ((object,), ""))
-    if "enum" in schema:
+def _wrong_type(value: Any, name: str, schema: Mapping[str, Any]) -> TypeError:
+    return TypeError("%s is of the type %s; give %s" % (name, type(value).__name__, _kinds_of(schema)[1]))
+
+
+def _kinds_of(schema: Mapping[str, Any]) -> Tuple[Tuple[type, ...], str]:
+    kinds, words = _KINDS.get(schema.get("type", ""), ((object,), "a text or a number"))
+    if any(word.isdigit() for word in schema.get("enum", ())):
         kinds = (str, int)  # 6 for "6"
-    if not isinstance(value, kinds) or (isinstance(value, bool) and schema.get("type", "boolean") != "boolean"):
-        raise TypeError("%s is of the type %s; give %s" % (name, type(value).__name__, words))
+    return kinds, words
+
+
+def _check_type(value: Any, name: str, schema: Mapping[str, Any]) -> None:
+    if not isinstance(value, _kinds_of(schema)[0]) or (isinstance(value, bool) and schema.get("type", "boolean") != "boolean"):
+        raise _wrong_type(value, name, schema)
     if schema.get("type") == "array":
         for i, entry in enumerate(value):
             _check_type(entry, "%s[%d]" % (name, i), schema["items"])
 
 
-def _plain(value: Any, name: str) -> Any:
+def _plain(value: Any, name: str, schema: Mapping[str, Any]) -> Any:
     """The value of a setting as JSON has it. What JSON cannot hold is refused here, in words of Python."""
     if isinstance(value, os.PathLike):
         value = os.fsdecode(value)
@@ -137,11 +146,11 @@ def _plain(value: Any, name: str) -> Any:
     elif isinstance(value, int) and not -2 ** 63 <= value < 2 ** 64:
         raise CarbonError("%s is a number of %d bits, which is too large" % (name, value.bit_length()), "setting")
     elif isinstance(value, (list, tuple)):
-        return [_plain(entry, "%s[%d]" % (name, i)) for i, entry in enumerate(value)]
+        return [_plain(entry, "%s[%d]" % (name, i), schema.get("items", {})) for i, entry in enumerate(value)]
     elif isinstance(value, Mapping):
-        return {str(key): _plain(entry, "%s[%r]" % (name, key)) for key, entry in value.items()}
+        return {str(key): _plain(entry, "%s[%r]" % (name, key), {}) for key, entry in value.items()}
     elif not isinstance(value, (bool, int, float, type(None))):
-        raise TypeError("%s is of the type %s, which no option has" % (name, type(value).__name__))
+        raise _wrong_type(value, name, schema)
     return value
 
 
@@ -162,7 +171,8 @@ def read_json(path: Any) -> Dict[str, Any]:
     except FileNotFoundError:
         raise
     except (OSError, ValueError) as problem:
-        raise CarbonError("cannot read %s: %s" % (path, problem), "setting") from None
+        # The text of an OSError has the name, too.
+        raise CarbonError("cannot read %s: %s" % (path, getattr(problem, "strerror", problem)), "setting") from None
     try:
         read = json.loads(text)
     except ValueError as problem:
@@ -180,9 +190,15 @@ def missing_file(path: Any) -> Iterator[None]:
     except CarbonError:
         if isinstance(path, (str, os.PathLike)):
             file = os.fsdecode(path).split("##idx##")[0]
-            if file not in ("", "-") and "://" not in file and "\0" not in file and not os.path.lexists(file):
+            if file not in ("", "-") and "://" not in file and "\0" not in file and not os.path.exists(file):
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), file) from None
         raise
+
+
+def _path_of_model(name: Any) -> Any:
+    """What can be nothing but a path; ORG/NAME is also the name of a model."""
+    is_name = isinstance(name, str) and not name.startswith(("/", ".")) and name.count("/") < 2 and not name.endswith((".gguf", "/"))
+    return None if is_name else name
 
 
 def open_model(settings: Dict[str, Any]) -> int:
@@ -190,7 +206,7 @@ def open_model(settings: Dict[str, Any]) -> int:
     numbers = ("threads", "batch_tokens")
     text = settings_text(settings, {name: {"type": "integer" if name in numbers else "string"} for name in settings})
     try:
-        with missing_file(settings["lora"]):
+        with missing_file(_path_of_model(settings["model"])), missing_file(settings["lora"]):
             check(lib.carbon_model_open(text, byref(handle)))
     except CarbonError as error:
         raise _by_parameter(error, "settings", settings) from None
@@ -275,6 +291,8 @@ def _opened(open_file: Callable[..., int], path: Any) -> c_void_p:
         encoded = os.fsencode(path)
     except UnicodeEncodeError:
         raise CarbonError("the path is %a, which is no name of a file" % path, "input") from None
+    if not encoded:
+        raise CarbonError("the path is empty; give the path of a file", "input")
     if b"\0" in encoded:
         raise CarbonError("the path %r has a character of the code 0" % path, "input")
     with missing_file(path):

@@ -82,6 +82,8 @@ class Model:
     ------
     CarbonError
         If there is no such model, or it cannot be used with these settings.
+    FileNotFoundError
+        If ``lora`` is not there, or ``name``, where that can be nothing but a path.
 
     Examples
     --------

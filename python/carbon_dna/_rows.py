@@ -43,9 +43,11 @@ def rows_of(rows: Rows) -> Iterator[Row]:
         raise TypeError("rows is of the type %s, whose keys would be read as rows; give a frame, such as pandas.DataFrame(rows), or a "
                         "list of (chrom, pos, ref, alt)" % type(rows).__name__)
     try:
+        if isinstance(rows, (bytes, bytearray)):
+            raise TypeError  # numbers, as far as Python knows
         return _checked(iter(rows))
     except TypeError:
-        raise TypeError("rows is of the type %s; give a list of (chrom, pos, ref, alt), a frame, or the path of a VCF file"
+        raise TypeError("rows is of the type %s; give a list of (chrom, pos, ref, alt), a frame, or the path of a VCF file as a text"
                         % type(rows).__name__) from None
 
 

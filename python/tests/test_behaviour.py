@@ -267,6 +267,21 @@ def test_a_vcf_is_read_by_the_rules_of_carbon_vep():
         missing(lambda: model.variants(path, "/no/such.vcf"), "/no/such.vcf")
         missing(lambda: model.scan("/no/such.fa", "c1:1-5"), "/no/such.fa")
         missing(lambda: carbon_dna.Model(TINY, lora="/no/such"), "/no/such")
+        for path_of_model in ("/no/such", "./no-such", "no/such/folder", "x.gguf", "no-such/"):
+            missing(lambda path_of_model=path_of_model: carbon_dna.Model(path_of_model), path_of_model)
+        missing(lambda: carbon_dna.Model(pathlib.Path("no-such")), "no-such")
+        for name in ("no-such", "ORG/no-such"):
+            assert "not found" in raises("model", lambda name=name: carbon_dna.Model(name))
+        dangling = os.path.join(os.path.dirname(write("x", "")), "link")
+        os.symlink("/no/such", dangling)
+        for action in (lambda: model.variants(path, dangling), lambda: model.variants(dangling, right),
+                       lambda: list(carbon_dna.read_fasta(dangling)), lambda: carbon_dna.Model(TINY, lora=dangling)):
+            missing(action, dangling)
+        for action in (lambda: list(carbon_dna.read_fasta("")), lambda: model.variants(path, "")):
+            assert "the path is empty" in raises("input", action)
+        for action in (lambda: model.variants("", []), lambda: model.scan("", "c1")):
+            assert raises("setting", action).startswith("fasta is empty"), raises("setting", action)
+        assert raises("setting", lambda: model.predict(["ACGTAC"], label_scale=TINY)) == "cannot read %s: Is a directory" % TINY
         missing(lambda: model.predict(["ACGTAC"], label_scale="/no/such.json"), "/no/such.json")
         assert TINY in raises("setting", lambda: model.predict(["ACGTAC"], label_scale=TINY))
 

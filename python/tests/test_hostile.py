@@ -182,6 +182,13 @@ def test_errors_have_the_words_of_python():
                               (("n is of the type bool", "whole number"), lambda: model.generate(["ACGT"], 6, n=True)),
                               (("gc[1] is of the type str", "a number"), lambda: model.generate(["ACGT"], 6, gc=[40, "60"])),
                               (("fasta is of the type int", "a text"), lambda: model.variants(5, [])),
+                              (("fasta is of the type bytes", "a text"), lambda: model.variants(b"ref.fa", [])),
+                              (("rows is of the type bytes", "path of a VCF"), lambda: model.variants(None, b"ok.vcf", sequence=CONTIG)),
+                              (("window is of the type object", "whole number"), lambda: model.score(["ACGT"], window=object())),
+                              (("no_stop[0] is of the type object", "a text or a number"),
+                               lambda: model.generate(["ACGT"], 6, no_stop=[object()])),
+                              (("strand is of the type int", "a text"), lambda: model.score(["ACGT"], strand=5)),
+                              (("level is of the type int", "a text"), lambda: model.variants(None, [SNV], sequence=CONTIG, level=6)),
                               (("name is of the type int", "a text"), lambda: carbon_dna.Model(5)),
                               (("species is of the type int", "a text"), lambda: carbon_dna.Model(TINY, species=4)),
                               (("threads is of the type bool", "whole number"), lambda: carbon_dna.Model(TINY, threads=True))):
@@ -195,6 +202,7 @@ def test_errors_have_the_words_of_python():
                  (("label_scale: label",), lambda: head.predict(["ACGTAC"], labels=["a", "b"], label_scale={"a": {"mean": 0, "std": 0}})),
                  (("strand is 'x'",), lambda: model.score(["ACGT"], strand="x")),
                  (("strand is", "UTF-8"), lambda: model.score(["ACGT"], strand="\udcff")),
+                 (("phases is '5'",), lambda: model.variants(None, [SNV], sequence=CONTIG, phases=5)),
                  (("name is empty",), lambda: carbon_dna.Model("")),
                  (("threads must be",), lambda: carbon_dna.Model(TINY, threads=0)),
                  (("device is empty",), lambda: carbon_dna.Model(TINY, device=""))]
@@ -215,8 +223,7 @@ def test_numbers_that_are_none():
                         {"max_homopolymer": -1}, {"constraint": "\0"}, {"constraint": "?"}, {"sampler": "\N{SNOWMAN}"},
                         {"prefix": "<dna>\0"}):
             refused(kinds, lambda options=options: model.generate(["ACGT"], **{"length": 12, **options}), options)
-        for options in ({"window": -6}, {"window": HUGE}, {"window": float("nan")}, {"stride": 10 ** 30}, {"strand": None, "level": 3},
-                        {"strand": ""}):
+        for options in ({"window": -6}, {"window": HUGE}, {"window": float("nan")}, {"stride": 10 ** 30}, {"strand": ""}):
             refused(kinds, lambda options=options: model.score(["ACGT"], **options), options)
         for options in ({"layer": 10 ** 30}, {"layer": -2}, {"layer": 0}, {"pool": "\udcff"}):
             refused(kinds, lambda options=options: model.embed(["ACGTAC"], **options), options)
