@@ -172,8 +172,7 @@ CARBON_API int carbon_verbs(char** json);
  * file is meant for one thread at a time. CARBON_E_INPUT: the file cannot be read, or is not FASTA. */
 CARBON_API int carbon_fasta_open(const char* path, carbon_fasta** fasta);
 /* The next record: its name, and its bases, which are followed by a byte of 0. They are valid until the next
- * call with this file. CARBON_E_END: there are no more. An error ends the file: further calls give it again.
- */
+ * call with this file. CARBON_E_END: there are no more. An error ends the file: later calls give it again. */
 CARBON_API int carbon_fasta_next(carbon_fasta* fasta, const char** name, const char** bases, int64_t* length);
 CARBON_API int carbon_fasta_close(carbon_fasta* fasta);
 
@@ -183,7 +182,7 @@ CARBON_API int carbon_vcf_open(const char* path, carbon_vcf** vcf);
 /* The next alternative allele, as an input of the verb variants: {"chrom":, "pos":, "ref":, "alt":} with
  * svlen of <DEL>, <DUP> and <INV> if the record says exactly where they end, and in info the bases that they
  * insert. Valid until the next call with this file. CARBON_E_END: there are no more, and the file is
- * complete. An error ends the file: further calls give it again. */
+ * complete. An error ends the file: later calls give it again. */
 CARBON_API int carbon_vcf_next(carbon_vcf* vcf, const char** variant);
 CARBON_API int carbon_vcf_close(carbon_vcf* vcf);
 

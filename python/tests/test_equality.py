@@ -99,7 +99,8 @@ def test_alleles_of_a_record_are_those_of_carbon_vep():
              ("c1", 501, contig[500], "*,%s" % others[500][0])]
     vcf = support.vcf(rows)
     for given in (vcf, support.vcf(rows[3:4])):
-        table = [line.split("\t") for line in carbon("vep", "-m", TINY, "-f", path, "-w", "240", "-O", "t", "--no-version", given).splitlines()[1:]]
+        lines = carbon("vep", "-m", TINY, "-f", path, "-w", "240", "-O", "t", "--no-version", given).splitlines()
+        table = [line.split("\t") for line in lines[1:]]
         with carbon_dna.Model(TINY) as model:
             scores = model.variants(path, given, window=240)
         assert [[s.chrom, str(s.pos), s.ref, s.alt, number(float(np.float32(s.score)), 6), s.flag or "."] for s in scores] == [
