@@ -65,6 +65,8 @@ def genes_are_drawn_at_their_scores():
     expect_equal(len(found), 2, "genes")
     head, *rows = page.figures["genes_genes"][1]
     expect_equal(head, ["Gene", "Sequence", "Start", "End", "Strand", "Status", "Exons", "Coding bases", "Score", "Lowest exon"], "columns")
+    numbers = [attributes.get("class") == "number" for name, attributes in page.elements if name == "th"][:len(head)]
+    expect_equal(numbers, [False, False, True, True, False, False, True, True, True, True], "columns that are aligned and sorted as numbers")
     for row, gene in zip(rows, found):
         inside = [c for c in coding if gene["begin"] <= c["begin"] and c["end"] <= gene["end"] and c["strand"] == gene["strand"]]
         expect_equal(row[:8], [gene["attributes"]["ID"], "c1", str(gene["begin"] + 1), str(gene["end"]), gene["strand"], "complete",

@@ -361,7 +361,7 @@ TEST_CASE("report: a piece is drawn in rows while its letters can be read") {
        {std::tuple(500, 500, ""), std::tuple(501, 251, "; every 2nd base"),
         std::tuple(6000, 500, "; every 12th base")}) {
     piece.letters.assign(static_cast<size_t>(length), 'A');
-    const Chart chart = base_chart(piece, "", "");
+    const Chart chart = base_chart(piece, "", "", {});
     CHECK(chart.columns[0].numbers.size() == static_cast<size_t>(rows));
     CHECK(chart.table_title == piece.place() + words);
   }

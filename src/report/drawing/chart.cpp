@@ -19,14 +19,9 @@ constexpr size_t kMostTips = 5000;
 constexpr double kLine = 30, kBars = 0.72;      // pixels of a category; the part of its room that bars take
 constexpr double kRowRoom = 16, kRowFoot = 12;  // pixels of a row of steps that the steps leave free
 
-std::vector<size_t> numbers_to(size_t count) {
-  std::vector<size_t> out(count);
-  std::iota(out.begin(), out.end(), size_t{0});
-  return out;
-}
-
-Table table_of(const std::vector<ChartColumn>& columns, const std::vector<size_t>& rows) {
+Table table_of(std::string title, const std::vector<ChartColumn>& columns, const std::vector<size_t>& rows) {
   Table out;
+  out.title = std::move(title);
   out.rows.resize(rows.size());
   for (const ChartColumn& column : columns) {
     if (column.form == ChartColumn::hidden) continue;
@@ -291,9 +286,8 @@ class ChartDrawing {
   Table table() const {
     if (cloud_)
       return cloud_->numbers(chart_.columns[chart_.x_column].name, chart_.columns[cloud_value_].name);
-    Table out = table_of(chart_.columns, some(chart_.most_rows));
-    out.title = chart_.table_title.empty() ? some_words(chart_.most_rows) : chart_.table_title;
-    return out;
+    return table_of(chart_.table_title.empty() ? some_words(chart_.most_rows) : chart_.table_title,
+                    chart_.columns, some(chart_.most_rows));
   }
 
   // ---- MultiQC
@@ -449,9 +443,16 @@ std::string ChartColumn::text(size_t row) const {
   const double value = numbers[row];
   if (std::isnan(value)) return ".";
   if (form == count) return std::to_string(static_cast<uint64_t>(value));
+  if (form == grouped) return count_text(static_cast<uint64_t>(value));
   if (form != edge) return six_digits(value);
   std::string out;
   append_general(value, 12, out);
+  return out;
+}
+
+std::vector<size_t> numbers_to(size_t count) {
+  std::vector<size_t> out(count);
+  std::iota(out.begin(), out.end(), size_t{0});
   return out;
 }
 
@@ -460,17 +461,6 @@ std::string sentences(std::initializer_list<std::string> all) {
   for (const std::string& one : all)
     if (!one.empty()) out += (out.empty() ? "" : " ") + one;
   return out;
-}
-
-void Chart::add_row(std::initializer_list<std::variant<double, std::string>> values) {
-  size_t column = 0;
-  for (const auto& value : values) {
-    ChartColumn& to = columns[column++];
-    if (const double* number = std::get_if<double>(&value))
-      to.numbers.push_back(*number);
-    else
-      to.texts.push_back(std::get<std::string>(value));
-  }
 }
 
 Series guide(std::vector<Point> points, std::string legend) {
@@ -485,8 +475,8 @@ Figure figure_of(const Chart& chart) {
   return ChartDrawing(chart).figure();
 }
 
-Table table_of(const std::vector<ChartColumn>& columns) {
-  return table_of(columns, numbers_to(columns[0].size()));
+Table table_of(std::string title, const std::vector<ChartColumn>& columns) {
+  return table_of(std::move(title), columns, numbers_to(columns[0].size()));
 }
 
 std::pair<double, double> ends_of(const Chart& chart, std::initializer_list<size_t> columns, double least,

@@ -4,6 +4,8 @@
 // A new figure is a Chart; only its section knows it.
 #pragma once
 
+#include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
@@ -12,7 +14,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "src/report/drawing/document.hpp"
@@ -26,13 +27,58 @@ struct ChartColumn {
   std::string about = {};
   std::vector<double> numbers = {};  // NaN where there is none
   std::vector<std::string> texts = {};
-  enum Form { six, count, edge, hidden } form = six;  // digits in the table: 6, all, 12; or not in the table
+  /// Digits in the table: 6, all, all in groups of three, 12; or not in the table.
+  enum Form { six, count, grouped, edge, hidden } form = six;
 
   std::vector<bool> empty = {};  // rows that have no value to miss, if there are such
 
   size_t size() const { return texts.empty() ? numbers.size() : texts.size(); }
   std::string text(size_t row) const;
 };
+
+/// What a row has in a column: a number, a text, or nothing that could be missed.
+struct Cell {
+  double number = NAN;
+  std::optional<std::string> text = {};
+  bool empty = false;
+
+  Cell() : empty(true) {}
+  template <class Number>
+  requires std::integral<Number> || std::floating_point<Number> Cell(Number value)
+      : number(static_cast<double>(value)) {}
+  Cell(std::string words) : text(std::move(words)) {}
+  Cell(const char* words) : text(words) {}
+};
+
+/// A column by what it says of a row: a member, or what a function makes of it.
+template <class Row>
+struct Field {
+  std::string name, about = {};
+  std::function<Cell(const Row&)> of;
+  ChartColumn::Form form = ChartColumn::six;
+};
+
+/// A column for each field, with all rows.
+template <class Row>
+std::vector<ChartColumn> columns_of(const std::vector<Row>& rows, const std::vector<Field<Row>>& fields) {
+  std::vector<ChartColumn> out;
+  for (const Field<Row>& field : fields) {
+    ChartColumn& column = out.emplace_back(ChartColumn{field.name, field.about, {}, {}, field.form});
+    for (const Row& row : rows) {
+      Cell cell = field.of(row);
+      if (cell.text) {
+        column.texts.push_back(std::move(*cell.text));
+        continue;
+      }
+      column.numbers.push_back(cell.number);
+      column.empty.push_back(cell.empty);
+    }
+  }
+  return out;
+}
+
+/// 0 to count - 1: the numbers of rows, for fields that look up what they are.
+std::vector<size_t> numbers_to(size_t count);
 
 /// What is drawn of some columns.
 struct Series {
@@ -86,16 +132,17 @@ struct Chart {
   std::string svg = {};                    // a picture that is no chart
   std::string table_title = {};            // of its numbers
   std::function<void(Plot&)> prepare = {}, above = {};  // a scale of colours; what no mark has
-
-  /// Adds a value to each column.
-  void add_row(std::initializer_list<std::variant<double, std::string>> values);
 };
 
 Figure figure_of(const Chart& chart);
 /// A thin dashed line beside which values are seen, such as that of chance.
 Series guide(std::vector<Point> points, std::string legend = {});
 /// A table of columns, for numbers that no picture shows.
-Table table_of(const std::vector<ChartColumn>& columns);
+Table table_of(std::string title, const std::vector<ChartColumn>& columns);
+template <class Row>
+Table table_of(std::string title, const std::vector<Row>& rows, const std::vector<Field<Row>>& fields) {
+  return table_of(std::move(title), columns_of(rows, fields));
+}
 
 /// Sentences behind one another; empty ones are left out.
 std::string sentences(std::initializer_list<std::string> all);

@@ -37,34 +37,25 @@ std::string place_of(const AnnotatedGene& one) {
          count_text(static_cast<uint64_t>(one.gene.end));
 }
 
-TextRow row_of(const AnnotatedGene& one) {
-  return {cut_text(one.gene.name, kName),
-          cut_text(one.sequence, kName),
-          std::to_string(one.gene.start),
-          std::to_string(one.gene.end),
-          std::string(1, one.gene.strand),
-          one.run       ? "run"
-          : one.partial ? "partial"
-                        : "complete",
-          std::to_string(one.gene.coding.size()),
-          std::to_string(one.coding_bases()),
-          six_digits(one.score),
-          six_digits(one.least)};
-}
-
-const std::vector<TableColumn>& gene_columns() {
-  static const std::vector<TableColumn> columns = {{"Gene"},
-                                                   {"Sequence"},
-                                                   {"Start", "from 1", true},
-                                                   {"End", "", true},
-                                                   {"Strand"},
-                                                   {"Status"},
-                                                   {"Exons", "", true},
-                                                   {"Coding bases", "", true},
-                                                   {"Score", "mean probability of the coding bases", true},
-                                                   {"Lowest exon", "the smallest mean of an exon", true}};
-  return columns;
-}
+using Annotated = AnnotatedGene;
+constexpr size_t kScoreColumn = 8, kMiddleColumn = 10;
+const std::vector<Field<Annotated>> kGeneFields = {
+    {"Gene", "", [](const Annotated& one) { return cut_text(one.gene.name, kName); }},
+    {"Sequence", "", [](const Annotated& one) { return cut_text(one.sequence, kName); }},
+    {"Start", "from 1", [](const Annotated& one) { return one.gene.start; }, ChartColumn::count},
+    {"End", "", [](const Annotated& one) { return one.gene.end; }, ChartColumn::count},
+    {"Strand", "", [](const Annotated& one) { return std::string(1, one.gene.strand); }},
+    {"Status", "",
+     [](const Annotated& one) { return one.run       ? "run"
+                                       : one.partial ? "partial"
+                                                     : "complete"; }},
+    {"Exons", "", [](const Annotated& one) { return one.gene.coding.size(); }, ChartColumn::count},
+    {"Coding bases", "", &Annotated::coding_bases, ChartColumn::count},
+    {"Score", "mean probability of the coding bases", &Annotated::score},
+    {"Lowest exon", "the smallest mean of an exon", &Annotated::least},
+    {"Middle", "",
+     [](const Annotated& one) { return static_cast<double>(one.gene.start + one.gene.end) / 2; },
+     ChartColumn::hidden}};
 
 Figure genes_figure(const std::string& name, const std::string& item, const DrawnSequence& on) {
   Chart out;
@@ -72,23 +63,17 @@ Figure genes_figure(const std::string& name, const std::string& item, const Draw
   out.title = "Genes of " + cut_text(on.name, kName);
   if (item != "gene") out.title = "Runs of coding bases of " + cut_text(on.name, kName);
   out.width = kWidth, out.height = kHeight;
-  for (const TableColumn& column : gene_columns()) out.columns.push_back({column.name, column.about});
-  const size_t middle = out.columns.size(), score = middle - 2;
-  out.columns.push_back({.name = "Middle", .form = ChartColumn::hidden});
-  out.x_column = middle;
+  out.columns = columns_of(on.genes, kGeneFields);
+  out.x_column = kMiddleColumn;
   std::vector<size_t> rows[2];
   int64_t last = 1;
   double least = kCoding;
   for (size_t i = 0; i < on.genes.size(); ++i) {
     const AnnotatedGene& one = on.genes[i];
-    const TextRow texts = row_of(one);
-    for (size_t c = 0; c < texts.size(); ++c)
-      if (c != score) out.columns[c].texts.push_back(texts[c]);
-    out.columns[score].numbers.push_back(one.score);
-    out.columns[middle].numbers.push_back(static_cast<double>(one.gene.start + one.gene.end) / 2);
     rows[one.gene.strand == '-'].push_back(i);
-    out.tips.push_back(texts[0] + "\n" + place_of(one) + ", " + kStrands[one.gene.strand == '-'] +
-                       "\nscore: " + value_text(one.score) + "\n" + plural(one.gene.coding.size(), "exon"));
+    out.tips.push_back(out.columns[0].texts[i] + "\n" + place_of(one) + ", " +
+                       kStrands[one.gene.strand == '-'] + "\nscore: " + value_text(one.score) + "\n" +
+                       plural(one.gene.coding.size(), "exon"));
     last = std::max(last, one.gene.end);
     least = std::min(least, one.score);
   }
@@ -102,7 +87,7 @@ Figure genes_figure(const std::string& name, const std::string& item, const Draw
       out.series.push_back({.mark = Series::dots,
                             .name = kStrands[s],
                             .colour = theme::kSeries[s],
-                            .value = score,
+                            .value = kScoreColumn,
                             .rows = rows[s],
                             .size = 3});
   out.above = [&](Plot& plot) {
@@ -190,17 +175,26 @@ Figure coding_figure(const std::string& name, const TablePiece& piece, std::vect
   out.name = name + "_coding";
   out.title = "Coding probability of " + piece.place();
   out.width = kWidth, out.height = kHeight;
-  out.columns = {{.name = step > 1 ? "From" : "Position", .form = ChartColumn::count},
-                 {.name = "To", .form = step > 1 ? ChartColumn::count : ChartColumn::hidden},
-                 {.name = "Forward", .about = "probability to be coding on the forward strand"},
-                 {.name = "Reverse", .about = "probability to be coding on the reverse strand"},
-                 {.name = "Middle", .form = ChartColumn::hidden}};
+  struct Window {
+    size_t begin, end;  // bases of the piece
+    double from, to;    // their positions
+  };
+  std::vector<Window> windows;
   for (size_t i = 0; i < piece.length(); i += step) {
     const size_t end = std::min(i + step, piece.length());
-    const double from = static_cast<double>(piece.first) + static_cast<double>(i),
-                 to = from + static_cast<double>(end - i) - 1;
-    out.add_row({from, to, mean_of(piece, i, end, 0), mean_of(piece, i, end, 1), (from + to) / 2});
+    const double from = static_cast<double>(piece.first) + static_cast<double>(i);
+    windows.push_back({i, end, from, from + static_cast<double>(end - i) - 1});
   }
+  const auto mean = [&](size_t strand) {
+    return [&piece, strand](const Window& one) { return mean_of(piece, one.begin, one.end, strand); };
+  };
+  out.columns = columns_of<Window>(
+      windows,
+      {{step > 1 ? "From" : "Position", "", &Window::from, ChartColumn::count},
+       {"To", "", &Window::to, step > 1 ? ChartColumn::count : ChartColumn::hidden},
+       {"Forward", "probability to be coding on the forward strand", mean(0)},
+       {"Reverse", "probability to be coding on the reverse strand", mean(1)},
+       {"Middle", "", [](const Window& one) { return (one.from + one.to) / 2; }, ChartColumn::hidden}});
   out.x_column = 4;
   out.x = {.label = "Position on " + cut_text(piece.sequence, kName),
            .least = static_cast<double>(piece.first),
@@ -231,7 +225,7 @@ Figure coding_figure(const std::string& name, const TablePiece& piece, std::vect
 
 Section annotation_section(const std::string& name, const std::string& path, const ReportOptions& options) {
   std::vector<float> scores;
-  Lowest<TextRow> lowest(options.top);
+  Lowest<Annotated> lowest(options.top);
   std::vector<DrawnSequence> drawn;
   GeneTotals totals;
   std::string sequence;
@@ -246,7 +240,7 @@ Section annotation_section(const std::string& name, const std::string& path, con
     runs |= one.run;
     totals.add(one);
     scores.push_back(static_cast<float>(one.score));
-    if (lowest.takes(one.score)) lowest.add(one.score, row_of(one));
+    if (lowest.takes(one.score)) lowest.add(one.score, one);
     DrawnSequence& on = drawn.back();
     if (on.name != one.sequence) return;
     ++on.all;
@@ -279,7 +273,8 @@ Section annotation_section(const std::string& name, const std::string& path, con
     out.parts.emplace_back(genes_figure(
         name + "_genes" + (drawn.size() > 1 ? "_" + std::to_string(i + 1) : ""), item, drawn[i]));
   add_histogram(name + "_scores", {"mean probability", "", item, std::move(scores)}, out);
-  out.parts.emplace_back(lowest_table(lowest, item, "score", gene_columns(), 8));
+  out.parts.emplace_back(
+      lowest_table(table_of("", lowest.sorted(), kGeneFields), lowest.count(), item, "score", kScoreColumn));
   return out;
 }
 

@@ -208,28 +208,26 @@ PieceRows rows_of(size_t length) {
   return out;
 }
 
-std::vector<size_t> numbered_bases(const TablePiece& piece) {
-  std::vector<size_t> out;
-  for (size_t i = 0; i < piece.length(); i += numbers_step(piece.length())) out.push_back(i);
-  return out;
-}
-
-Chart base_chart(const TablePiece& piece, const std::string& before, const std::string& after) {
+Chart base_chart(const TablePiece& piece, const std::string& before, const std::string& after,
+                 BaseFields fields) {
+  std::vector<size_t> bases;  // all, or an even sample
+  for (size_t i = 0; i < piece.length(); i += numbers_step(piece.length())) bases.push_back(i);
+  fields.insert(
+      fields.begin(),
+      {{"Position", "", [&](size_t i) { return piece.first + static_cast<int64_t>(i); }, ChartColumn::count},
+       {"Base", "", [&](size_t i) { return std::string(1, piece.letters[i]); }}});
   Chart out;
   out.table_title = before + piece.place() + after + thinned_words(piece.length());
-  out.columns = {{.name = "Position", .form = ChartColumn::count}, {"Base"}};
-  for (const size_t i : numbered_bases(piece)) {
-    out.columns[0].numbers.push_back(static_cast<double>(piece.first + static_cast<int64_t>(i)));
-    out.columns[1].texts.emplace_back(1, piece.letters[i]);
-  }
+  out.columns = columns_of(bases, fields);
   out.x.label = "Position";
   return out;
 }
 
-void add_row_of_map(Chart& chart, const std::string& row, ChartColumn column, const TablePiece& piece) {
-  if (numbers_step(piece.length()) == 1)
-    chart.series.push_back({.mark = Series::cells, .name = row, .value = chart.columns.size()});
-  chart.columns.push_back(std::move(column));
+void add_map(Chart& chart, const std::vector<std::string>& rows, const TablePiece& piece) {
+  if (numbers_step(piece.length()) > 1) return;
+  const size_t first = chart.columns.size() - rows.size();
+  for (size_t k = 0; k < rows.size(); ++k)
+    chart.series.push_back({.mark = Series::cells, .name = rows[k], .value = first + k});
 }
 
 void draw_heading(Svg& out, double left, double y, std::string_view words) {

@@ -52,12 +52,14 @@ struct PieceRows {
 };
 
 PieceRows rows_of(size_t length);
-/// The bases of a piece that have a row in a table of numbers: all, or an even sample.
-std::vector<size_t> numbered_bases(const TablePiece& piece);
-/// A chart with their positions and letters, whose table is called `before`, the piece and `after`.
-Chart base_chart(const TablePiece& piece, const std::string& before, const std::string& after);
-/// Adds a column that is a row of the map; MultiQC draws maps of pieces that are not too long.
-void add_row_of_map(Chart& chart, const std::string& row, ChartColumn column, const TablePiece& piece);
+/// What a table of numbers says of a base, which is given by its place in the piece.
+using BaseFields = std::vector<Field<size_t>>;
+/// A chart of them with positions and letters before these fields, whose table is called `before`, the piece
+/// and `after`.
+Chart base_chart(const TablePiece& piece, const std::string& before, const std::string& after,
+                 BaseFields fields);
+/// Says that the last columns are the rows of a map; MultiQC draws maps of pieces that are not too long.
+void add_map(Chart& chart, const std::vector<std::string>& rows, const TablePiece& piece);
 /// A line of text above a track, at its left end.
 void draw_heading(Svg& out, double left, double y, std::string_view words);
 

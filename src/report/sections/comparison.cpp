@@ -46,9 +46,10 @@ struct Compared {
   Agreement agreement;
   Differences differences;
 
-  // Two columns of these alleles as dots, or as a cloud of many.
-  Chart chart(ChartColumn x, ChartColumn y) const {
+  // What two fields say of these alleles as dots, or as a cloud of many.
+  Chart chart(const Field<BothScores>& x, const Field<BothScores>& y) const {
     Chart out;
+    out.columns = columns_of(pairs, {x, y});
     const bool all_named = named.size() == pairs.size();
     ChartColumn alleles{.form = ChartColumn::hidden};
     for (size_t i = 0; i < pairs.size() && pairs.size() <= Cloud::kMostDots; ++i) {
@@ -57,7 +58,7 @@ struct Compared {
         out.tips.push_back(named[i].name + "\n" + a + ": " + value_text(pairs[i].a) + "\n" + b + ": " +
                            value_text(pairs[i].b));
     }
-    out.columns = {std::move(x), std::move(y), std::move(alleles)};
+    out.columns.push_back(std::move(alleles));
     add_dots(out, classes && all_named);
     out.names = 2;
     out.cloud = true;
@@ -95,14 +96,9 @@ struct Compared {
 };
 
 Figure scatter_figure(const std::string& name, const Compared& of) {
-  ChartColumn x{of.a}, y{of.b};
-  std::vector<double> both;
-  for (const BothScores& pair : of.pairs) {
-    x.numbers.push_back(pair.a);
-    y.numbers.push_back(pair.b);
-    both.insert(both.end(), {pair.a, pair.b});
-  }
-  Chart out = of.chart(std::move(x), std::move(y));
+  Chart out = of.chart({of.a, "", &BothScores::a}, {of.b, "", &BothScores::b});
+  std::vector<double> both = out.columns[0].numbers;
+  both.insert(both.end(), out.columns[1].numbers.begin(), out.columns[1].numbers.end());
   out.name = name + "_scatter";
   out.title = of.b + " against " + of.a;
   out.width = 540, out.height = 520;
@@ -124,14 +120,11 @@ Figure scatter_figure(const std::string& name, const Compared& of) {
 
 Figure bland_altman_figure(const std::string& name, const Compared& of) {
   const Differences& found = of.differences;
-  ChartColumn means{"Mean"}, differences{"Difference"};
-  uint64_t within = 0;
-  for (const BothScores& pair : of.pairs) {
-    means.numbers.push_back(pair.a / 2 + pair.b / 2);
-    differences.numbers.push_back(pair.b - pair.a);
-    within += differences.numbers.back() >= found.low && differences.numbers.back() <= found.high;
-  }
-  Chart out = of.chart(std::move(means), std::move(differences));
+  Chart out = of.chart({"Mean", "", [](const BothScores& pair) { return pair.a / 2 + pair.b / 2; }},
+                       {"Difference", "", [](const BothScores& pair) { return pair.b - pair.a; }});
+  const auto within =
+      std::count_if(out.columns[1].numbers.begin(), out.columns[1].numbers.end(),
+                    [&](double difference) { return difference >= found.low && difference <= found.high; });
   out.name = name + "_bland_altman";
   out.title = "Bland\u2013Altman plot of " + of.a + " and " + of.b;
   out.width = 640, out.height = 420;

@@ -67,24 +67,24 @@ class ConcordanceFigures {
  private:
   std::string both() const { return a_ + " and " + b_; }
 
-  // The column of a field of some lines.
-  static ChartColumn column(const std::vector<const ConcordanceLine*>& lines, size_t place) {
-    const ConcordanceField& field = concordance_fields()[place];
-    ChartColumn out{field.name, field.about};
-    if (field.kind == ConcordanceField::count) out.form = ChartColumn::count;
-    for (const ConcordanceLine* line : lines) out.numbers.push_back(line->values[place]);
-    return out;
-  }
-  ChartColumn names(const std::vector<const ConcordanceLine*>& lines) const {
-    ChartColumn out{file_.by.empty() ? "Alleles" : file_.by};
-    for (const ConcordanceLine* line : lines) out.texts.push_back(line->name);
-    return out;
+  using Line = const ConcordanceLine*;
+
+  // The columns of the names of lines and of some fields.
+  std::vector<ChartColumn> columns(const std::vector<Line>& lines, const std::vector<size_t>& places) const {
+    std::vector<Field<Line>> out = {
+        {file_.by.empty() ? "Alleles" : file_.by, "", [](const Line& line) { return line->name; }}};
+    for (const size_t place : places) {
+      const ConcordanceField& field = concordance_fields()[place];
+      out.push_back({field.name, field.about, [place](const Line& line) { return line->values[place]; },
+                     field.kind == ConcordanceField::count ? ChartColumn::count : ChartColumn::six});
+    }
+    return columns_of(lines, out);
   }
 
   // A chart of all alleles and the strata that have most of what `keys` begins with, in the order of the
   // file: their names, and these fields as columns from 1. A stratum without any has nothing to be drawn.
   Chart strata_chart(const std::vector<std::string>& keys) const {
-    std::vector<const ConcordanceLine*> lines;
+    std::vector<Line> lines;
     for (const ConcordanceLine& line : file_.lines)
       if (&line == &all_ || line.value(keys[0]) > 0) lines.push_back(&line);
     if (lines.size() > kMostDrawn + 1) {
@@ -95,10 +95,11 @@ class ConcordanceFigures {
     }
     Chart out;
     out.width = kWidth;
-    out.columns = {names(lines)};
-    for (const std::string& key : keys) out.columns.push_back(column(lines, concordance_place(key)));
+    std::vector<size_t> places;
+    for (const std::string& key : keys) places.push_back(concordance_place(key));
+    out.columns = columns(lines, places);
     std::vector<std::string> labels;
-    for (const ConcordanceLine* line : lines)
+    for (const Line line : lines)
       labels.push_back(cut_text(line->name, kLongestName) + " (" +
                        (keys[0] == "n" ? "n = " + count_of(*line, "n")
                                        : count_of(*line, "positive") + " / " + count_of(*line, "negative")) +
@@ -185,36 +186,30 @@ class ConcordanceFigures {
   void add_bounds(Section& section) const {
     if (file_.bounds.empty()) return;
     size_t missed = 0;
-    Table table;
-    table.title = "Bounds";
-    table.columns = {
-        {"Option"}, {"Bound", "", true}, {"Value", "that was measured for all alleles", true}, {"Met"}};
-    for (const ConcordanceBound& bound : file_.bounds) {
-      missed += !bound.met;
-      table.rows.push_back(
-          {bound.option, six_digits(bound.bound), six_digits(bound.value), bound.met ? "yes" : "no"});
-    }
+    for (const ConcordanceBound& bound : file_.bounds) missed += !bound.met;
     const size_t count = file_.bounds.size();
     section.paragraphs.push_back(missed > 0 ? std::to_string(missed) + " of " + std::to_string(count) +
                                                   (count == 1 ? " bound is not met." : " bounds are not met.")
                                  : count == 1
                                      ? "The bound that was set is met."
                                      : "All " + std::to_string(count) + " bounds that were set are met.");
-    section.parts.push_back(std::move(table));
+    section.parts.push_back(table_of<ConcordanceBound>(
+        "Bounds", file_.bounds,
+        {{"Option", "", &ConcordanceBound::option},
+         {"Bound", "", &ConcordanceBound::bound},
+         {"Value", "that was measured for all alleles", &ConcordanceBound::value},
+         {"Met", "", [](const ConcordanceBound& bound) { return bound.met ? "yes" : "no"; }}}));
   }
 
   // All strata and fields, but for fields that the file has of no stratum.
   Table all_fields() const {
-    std::vector<const ConcordanceLine*> lines;
+    std::vector<Line> lines;
     for (const ConcordanceLine& line : file_.lines) lines.push_back(&line);
-    std::vector<ChartColumn> columns = {names(lines)};
-    for (size_t i = 0; i < concordance_fields().size(); ++i) {
-      ChartColumn one = column(lines, i);
-      if (!std::all_of(one.numbers.begin(), one.numbers.end(), [](double v) { return std::isnan(v); }))
-        columns.push_back(std::move(one));
-    }
-    Table out = table_of(columns);
-    out.title = "Agreement of " + both();
+    std::vector<size_t> known;
+    for (size_t i = 0; i < concordance_fields().size(); ++i)
+      if (!std::all_of(lines.begin(), lines.end(), [i](Line line) { return std::isnan(line->values[i]); }))
+        known.push_back(i);
+    Table out = table_of("Agreement of " + both(), columns(lines, known));
     out.brief = "All measures of agreement";
     out.search = lines.size() > 10;
     return out;

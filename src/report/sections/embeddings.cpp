@@ -155,17 +155,19 @@ std::string colour_caption(const EmbeddingPoints& data, const Looks& looks, cons
 // Two components.
 Figure scatter_figure(const std::string& name, const EmbeddingPoints& data, const Looks& looks,
                       const std::string& colour, size_t x, size_t y) {
-  ChartColumn names{"Sequence"}, groups{colour},
-      at[] = {{component_name(x), "in units of the values"}, {component_name(y), "in units of the values"}};
+  using P = EmbeddingPoint;
+  std::vector<Field<P>> fields = {
+      {"Sequence", "", &P::name},
+      {component_name(x), "in units of the values", [x](const P& point) { return point.at[x]; }},
+      {component_name(y), "in units of the values", [y](const P& point) { return point.at[y]; }}};
+  if (data.coloured)
+    fields.push_back({colour, "", [&](const P& point) -> Cell {
+                        if (data.numeric) return point.group == kNoGroup ? NAN : point.number;
+                        return point.group == kNoGroup ? "." : value_name(data, point);
+                      }});
+  std::vector<ChartColumn> columns = columns_of(data.points, fields);
   std::vector<std::string> tips;
-  for (const EmbeddingPoint& point : data.points) {
-    names.texts.push_back(point.name);
-    at[0].numbers.push_back(point.at[x]);
-    at[1].numbers.push_back(point.at[y]);
-    if (data.numeric)
-      groups.numbers.push_back(point.group == kNoGroup ? NAN : point.number);
-    else
-      groups.texts.push_back(point.group == kNoGroup ? "." : value_name(data, point));
+  for (const P& point : data.points) {
     std::string& tip = tips.emplace_back(cut_text(point.name, 60));
     if (data.coloured)
       tip += "\n" + cut_text(colour, kLongestName) + ": " +
@@ -175,9 +177,9 @@ Figure scatter_figure(const std::string& name, const EmbeddingPoints& data, cons
             .title = "Principal components " + std::to_string(x + 1) + " and " + std::to_string(y + 1),
             .width = 700,
             .height = 560,
-            .x = value_axis(axis_name(data, x), at[0].numbers),
-            .y = value_axis(axis_name(data, y), at[1].numbers),
-            .columns = {names, at[0], at[1]},
+            .x = value_axis(axis_name(data, x), columns[1].numbers),
+            .y = value_axis(axis_name(data, y), columns[2].numbers),
+            .columns = std::move(columns),
             .series = looks.series(),
             .x_column = 1,
             .what = scatter_caption(data),
@@ -189,28 +191,26 @@ Figure scatter_figure(const std::string& name, const EmbeddingPoints& data, cons
             .row = "point",
             .most_rows = kMostNumbers,
             .most_multiqc = kMostMultiqcPoints};
-  if (data.coloured) out.columns.push_back(std::move(groups));
   if (looks.scaled())
     out.prepare = [&](Plot& plot) { looks.draw_scale(plot, cut_text(colour, kLongestName)); };
   return figure_of(out);
 }
 
 Figure scree_figure(const std::string& name, const EmbeddingPoints& data) {
-  Chart out{.name = name + "_scree",
-            .title = "Variance explained by each component",
-            .width = 700,
-            .height = 320,
-            .y = round_axis("Percent of the variance", 0, 1.08 * share(data, 0)),
-            .columns = {{"Component"},
-                        {"Percent of the variance"},
-                        {"together", "percent, with all before it"},
-                        {"Variance", "in squared units of the values"}},
-            .series = {{.mark = Series::bars, .name = "percent of the variance", .value = 1}}};
   double all = 0;
-  for (size_t k = 0; k < data.pca.components.size(); ++k) {
-    all += share(data, k);
-    out.add_row({component_name(k), share(data, k), all, data.pca.variances[k]});
-  }
+  Chart out{
+      .name = name + "_scree",
+      .title = "Variance explained by each component",
+      .width = 700,
+      .height = 320,
+      .y = round_axis("Percent of the variance", 0, 1.08 * share(data, 0)),
+      .columns = columns_of<size_t>(
+          numbers_to(data.pca.components.size()),
+          {{"Component", "", component_name},
+           {"Percent of the variance", "", [&](size_t k) { return share(data, k); }},
+           {"together", "percent, with all before it", [&](size_t k) { return all += share(data, k); }},
+           {"Variance", "in squared units of the values", [&](size_t k) { return data.pca.variances[k]; }}}),
+      .series = {{.mark = Series::bars, .name = "percent of the variance", .value = 1}}};
   out.x = category_axis("", out.columns[0].texts);
   out.what = "Percent of the variance of " + plural(data.rows, "row") + " that each of the first " +
              plural(out.x.names.size(), "component") + " explains.";

@@ -215,17 +215,29 @@ Chart GeneTracks::chart(const std::string& name, const Place& place, const std::
   if (!dots) scores = {scores.front(), scores.back()};  // bars have all of them
   const auto [least, most] = middle_of(std::move(scores));
   out.y = score_axis(tag, least, most);
-  out.columns = {
-      {.name = "Position", .about = "of the first base of REF, from 1", .form = ChartColumn::count},
-      {tag.name, tag.unit},
-      {.form = ChartColumn::hidden},  // the place on the scale
-      {.form = ChartColumn::hidden},  // the name
-      {"Change", "REF>ALT"}};
-  const bool consequences = !layout_.consequence_tag.empty();
-  if (consequences)
-    out.columns.push_back(
-        {"Consequence", "The most severe one for this allele in " + layout_.consequence_tag});
-  if (!label.empty()) out.columns.push_back({"Label", label});
+  const auto change = [&](const GeneAllele& one) { return words_[one.change]; };
+  const auto allele = [&](const GeneAllele& one) {
+    return place_text(contig, one.pos) + (change(one).empty() ? "" : " " + change(one));
+  };
+  const auto or_point = [](const std::string& text) { return text.empty() ? "." : text; };
+  std::vector<Field<GeneAllele>> fields = {
+      {"Position", "of the first base of REF, from 1", &GeneAllele::pos, ChartColumn::count},
+      {tag.name, tag.unit, &GeneAllele::score},
+      {"place on the scale", "",
+       [&](const GeneAllele& one) {
+         return scale ? (scale->edge(one.pos) + scale->edge(one.pos + 1)) / 2 : static_cast<double>(one.pos);
+       },
+       ChartColumn::hidden},
+      {"name", "", allele, ChartColumn::hidden},
+      {"Change", "REF>ALT", [&](const GeneAllele& one) { return or_point(change(one)); }}};
+  if (!layout_.consequence_tag.empty())
+    fields.push_back({"Consequence", "The most severe one for this allele in " + layout_.consequence_tag,
+                      [&](const GeneAllele& one) { return or_point(words_[one.consequence]); }});
+  if (!label.empty())
+    fields.push_back({"Label", label, [&](const GeneAllele& one) { return classes[class_shown(one)]; }});
+  // Of more alleles than can be told apart the numbers are those of the first.
+  const std::vector<GeneAllele> shown(alleles.begin(), dots ? alleles.end() : alleles.begin() + kMostNumbers);
+  out.columns = columns_of(shown, fields);
   out.x_column = kPlaceColumn;
   out.names = kNameColumn;
   out.row = "allele";
@@ -242,21 +254,11 @@ Chart GeneTracks::chart(const std::string& name, const Place& place, const std::
                                            .opacity = kOpacity,
                                            .edge = theme::kPaper,
                                            .drawn = dots});
-  // Of more alleles than can be told apart the numbers are those of the first.
-  for (size_t i = 0; i < (dots ? alleles.size() : kMostNumbers); ++i) {
-    const GeneAllele& one = alleles[i];
-    out.columns[0].numbers.push_back(static_cast<double>(one.pos));
-    out.columns[1].numbers.push_back(one.score);
-    out.columns[kPlaceColumn].numbers.push_back(scale ? (scale->edge(one.pos) + scale->edge(one.pos + 1)) / 2
-                                                      : static_cast<double>(one.pos));
-    const std::string &change = words_[one.change], &consequence = words_[one.consequence];
-    const std::string allele = place_text(contig, one.pos) + (change.empty() ? "" : " " + change);
-    out.columns[kNameColumn].texts.push_back(allele);
-    out.columns[kNameColumn + 1].texts.push_back(change.empty() ? "." : change);
-    if (consequences) out.columns[kNameColumn + 2].texts.push_back(consequence.empty() ? "." : consequence);
-    if (!label.empty()) out.columns.back().texts.push_back(classes[class_shown(one)]);
+  for (size_t i = 0; i < shown.size(); ++i) {
+    const GeneAllele& one = shown[i];
+    const std::string& consequence = words_[one.consequence];
     out.series[class_shown(one)].rows->push_back(i);
-    out.tips.push_back(allele + "\n" + tag.name + ": " + value_text(one.score) +
+    out.tips.push_back(allele(one) + "\n" + tag.name + ": " + value_text(one.score) +
                        (consequence.empty() ? "" : "\n" + consequence) +
                        (label.empty() ? "" : "\n" + classes[class_shown(one)]));
   }

@@ -54,40 +54,34 @@ Figure class_figure(const std::string& name, const std::string& tag, const std::
   out.title = tag + " by label";
   out.width = 640, out.height = 340;
   out.x = {with_unit(tag, labelled.unit), bins.edge(0), bins.edge(bins.size()), false, {}};
-  out.columns = {{"From", "lower edge, which belongs to the interval"}, {"To", "upper edge"}};
-  for (size_t bin = 0; bin < bins.size(); ++bin) {
-    out.columns[0].numbers.push_back(bins.edge(bin));
-    out.columns[1].numbers.push_back(bins.edge(bin + 1));
-  }
+  std::vector<Field<size_t>> fields = {
+      {"From", "lower edge, which belongs to the interval", [&](size_t bin) { return bins.edge(bin); }},
+      {"To", "upper edge", [&](size_t bin) { return bins.edge(bin + 1); }}};
   uint64_t beyond = 0;
-  double highest = 0;
   for (ClassScores& one : classes) {
     for (const float score : one.finite) one.bins.add(bins, score);
     one.bins.counts.resize(bins.size());  // of a class without any
     one.scores = ScoreSummary(one.finite);
     beyond += one.bins.below + one.bins.above;
-    ChartColumn counts{
-        .name = "Alleles: " + one.name, .about = "number of alleles", .form = ChartColumn::count};
-    ChartColumn shares{"Share: " + one.name, "of the alleles of this class"};
-    ChartColumn percents{.form = ChartColumn::hidden};
-    for (const uint64_t count : one.bins.counts) {
-      const auto alleles = static_cast<double>(count);
-      const double share = alleles / static_cast<double>(std::max<uint64_t>(1, one.scores.count));
-      counts.numbers.push_back(alleles);
-      shares.numbers.push_back(share);
-      percents.numbers.push_back(100 * share);
-      highest = std::max(highest, 100 * share);
-    }
+    const auto share = [&one](size_t bin) {
+      return static_cast<double>(one.bins.counts[bin]) /
+             static_cast<double>(std::max<uint64_t>(1, one.scores.count));
+    };
+    fields.push_back({"Alleles: " + one.name, "number of alleles",
+                      [&one](size_t bin) { return one.bins.counts[bin]; }, ChartColumn::count});
+    fields.push_back({"Share: " + one.name, "of the alleles of this class", share});
+    fields.push_back({"", "", [share](size_t bin) { return 100 * share(bin); }, ChartColumn::hidden});
     out.series.push_back({.mark = Series::steps,
                           .name = one.name,
                           .legend = class_text(one.scores.count, one.name),
                           .colour = one.colour,
-                          .value = out.columns.size() + 2,
+                          .value = fields.size() - 1,
                           .opacity = kClassOpacity,
                           .edge = one.colour});
-    out.columns.insert(out.columns.end(), {std::move(counts), std::move(shares), std::move(percents)});
   }
-  out.y = round_axis("Share of the alleles of the class (%)", 0, highest);
+  out.columns = columns_of(numbers_to(bins.size()), fields);
+  out.y = round_axis("Share of the alleles of the class (%)", 0,
+                     ends_of(out, {out.series[0].value, out.series[1].value}, 0, 0).second);
   out.what = "Distribution of " + tag + " for " + out.series[0].legend + " and " + out.series[1].legend +
              ", by the label " + label + ": the share of a class in each of " +
              plural(bins.size(), "interval") + " of " + value_text(bins.width()) + ".";

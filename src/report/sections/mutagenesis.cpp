@@ -278,23 +278,19 @@ std::string about_row(const Changes& changes, const std::string& name) {
 Figure effects_figure(const std::string& name, const Changes& changes, const std::vector<Gene>& genes) {
   const TablePiece& piece = changes.piece();
   const double limit = changes.limit();
-  Chart chart = base_chart(piece, "Changes of ", ", in nats");
+  BaseFields fields = {
+      {"Mean", "of all changes of the base, in nats", [&](size_t i) { return changes.means()[i]; }}};
+  for (size_t row = 0; row < changes.names().size(); ++row)
+    fields.push_back({changes.names()[row], about_row(changes, changes.names()[row]), [&, row](size_t i) {
+                        return changes.is_reference(i, row) ? Cell() : Cell(changes.value(i, row));
+                      }});
+  Chart chart = base_chart(piece, "Changes of ", ", in nats", std::move(fields));
+  add_map(chart, changes.names(), piece);
   chart.name = name + "_effects";
   chart.title =
       (changes.indels() ? "Every single-base deletion and insertion of " : "Every single-base change of ") +
       piece.place();
   chart.svg = picture(chart.title, changes, genes, limit);
-  ChartColumn means{"Mean", "of all changes of the base, in nats"};
-  for (const size_t i : numbered_bases(piece)) means.numbers.push_back(changes.means()[i]);
-  chart.columns.push_back(std::move(means));
-  for (size_t k = 0; k < changes.names().size(); ++k) {
-    ChartColumn column{changes.names()[k], about_row(changes, changes.names()[k])};
-    for (const size_t i : numbered_bases(piece)) {
-      column.empty.push_back(changes.is_reference(i, k));
-      column.numbers.push_back(changes.value(i, k));
-    }
-    add_row_of_map(chart, changes.names()[k], std::move(column), piece);
-  }
   chart.y.label = "Change";
   chart.what = count_text(changes.values()) + (changes.indels() ? " deletions and insertions" : " changes") +
                " of " + plural(changes.bases(), "base") + " in " + piece.place() +

@@ -134,24 +134,19 @@ std::string extremes_words(const TablePiece& piece, const BaseTrack& track) {
 // `viewer` is whether the figure gets the data of the page's viewer.
 Figure logo_figure(const std::string& name, const TablePiece& piece, const BaseTrack& track,
                    const TrackSummary& sum, const std::vector<Gene>& genes, bool viewer) {
-  Chart chart = base_chart(piece, "Values of ", "");
+  BaseFields fields = {{"ln P", "natural logarithm of the probability of the base, in nats",
+                        [&](size_t i) { return log_likelihood(track, i); }},
+                       {"Entropy", "of the four probabilities, in nats",
+                        [&](size_t i) { return has_value(track, i) ? letter_entropy(track, i) : kNoValue; }}};
+  for (int k = 0; k < 4; ++k)
+    fields.push_back({std::string("P(") + kLetterNames[static_cast<size_t>(k)] + ")",
+                      "probability of the letter, scaled to a sum of one", [&track, k](size_t i) {
+                        return has_value(track, i) ? probability(track, i, k) : kNoValue;
+                      }});
+  Chart chart = base_chart(piece, "Values of ", "", std::move(fields));
   chart.name = name + "_logo";
   chart.title = "Probabilities of the bases of " + piece.place();
   chart.svg = logo_svg(chart.title, piece, track, genes);
-  chart.columns.push_back({"ln P", "natural logarithm of the probability of the base, in nats"});
-  chart.columns.push_back({"Entropy", "of the four probabilities, in nats"});
-  for (const char letter : kLetterNames)
-    chart.columns.push_back(
-        {std::string("P(") + letter + ")", "probability of the letter, scaled to a sum of one"});
-  for (const size_t i : numbered_bases(piece)) {
-    const bool value = has_value(track, i);
-    chart.columns[2].numbers.push_back(log_likelihood(track, i));
-    chart.columns[3].numbers.push_back(value ? letter_entropy(track, i) : kNoValue);
-    for (int k = 0; k < 4; ++k)
-      chart.columns[4 + static_cast<size_t>(k)].numbers.push_back(value ? probability(track, i, k)
-                                                                        : kNoValue);
-  }
-  chart.x.label = "Position";
   chart.y = {"Mean ln P of the base (nats)", -2, 0, false, {}};
   Series means{.name = piece.place(), .drawn = false};
   for (const Point& mean : overview_means(track, overview_window(track)))
@@ -174,19 +169,17 @@ Figure map_figure(const std::string& name, const TablePiece& piece, const BaseTr
   const PieceRows rows = rows_of(track.length());
   const int64_t step = TrackLayout(rows.views[0], rows.width).step;
   const double limit = heatmap_limit(track);
-  Chart chart = base_chart(piece, "Changes of ", ", in nats");
+  BaseFields fields;
+  for (int k = 0; k < 4; ++k)
+    fields.push_back({std::string("to ") + kLetterNames[static_cast<size_t>(k)],
+                      "ln P(alternative) \u2212 ln P(reference), in nats", [&track, k](size_t i) {
+                        return track.base[i] == k ? Cell() : Cell(log_ratio(track, i, k));
+                      }});
+  Chart chart = base_chart(piece, "Changes of ", ", in nats", std::move(fields));
+  add_map(chart, {"A", "C", "G", "T"}, piece);
   chart.name = name + "_map";
   chart.title = "Every single-base change of " + piece.place();
   chart.svg = map_svg(chart.title, track, limit);
-  for (int k = 0; k < 4; ++k) {
-    const std::string letter(1, kLetterNames[static_cast<size_t>(k)]);
-    ChartColumn column{"to " + letter, "ln P(alternative) \u2212 ln P(reference), in nats"};
-    for (const size_t i : numbered_bases(piece)) {
-      column.empty.push_back(track.base[i] == k);
-      column.numbers.push_back(track.base[i] == k ? kNoValue : log_ratio(track, i, k));
-    }
-    add_row_of_map(chart, letter, std::move(column), piece);
-  }
   chart.y.label = "Alternative";
   chart.what = "ln P(alternative) \u2212 ln P(reference), in nats, for the three changes of each of " +
                plural(values, "base") + ".";

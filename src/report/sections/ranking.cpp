@@ -70,7 +70,9 @@ std::string address_of(const VariantRecord& record, size_t alt) {
 }  // namespace
 
 VariantRanking::VariantRanking(const VariantLayout& layout, const ReportOptions& options)
-    : layout_(layout), options_(options), rows_(options.top) {}
+    : layout_(layout), options_(options), rows_(options.top) {
+  choose_columns();
+}
 
 void VariantRanking::add(const VariantRecord& record) {
   for (size_t alt = 0; alt < record.alts.size(); ++alt)
@@ -86,35 +88,38 @@ VariantRanking::Row VariantRanking::row(const VariantRecord& record, size_t alt)
     for (auto& [name, address] :
          database_links(*layout_.assembly, record.contig, record.pos, record.ref, record.alts[alt]))
       out.links.push_back({std::move(name), std::move(address)});
-  out.texts = {cut_text(record.contig, kText), std::to_string(record.pos),    cut_text(record.id, kText),
-               allele_text(record.ref),        allele_text(record.alts[alt]), std::string(record.types[alt])};
-  if (!layout_.table) out.texts.push_back(cut_text(record.filter, kText));
-  if (!layout_.consequence_tag.empty()) {
-    const Consequence& consequence = record.consequences[alt];
-    out.texts.push_back(consequence.term.empty() ? "." : cut_text(consequence.term, kText));
-    out.texts.push_back(consequence.gene.empty() ? "." : cut_text(consequence.gene, kText));
-  }
-  for (const std::vector<float>& scores : record.scores) out.texts.push_back(score_text(scores[alt]));
-  if (!record.labels.empty()) out.texts.push_back(verdict_text(record.labels[alt], layout_.classes));
+  for (const Column& column : columns_) out.texts.push_back(column.text(record, alt));
   return out;
 }
 
-std::vector<TableColumn> VariantRanking::columns() const {
-  std::vector<TableColumn> out = {{"CHROM", "Contig"},
-                                  {"POS", "Position of the first base of REF, from 1", true},
-                                  {"ID"},
-                                  {"REF", "Reference allele"},
-                                  {"ALT", "Alternative allele"},
-                                  {"Type", "What the alternative changes"}};
-  if (!layout_.table) out.push_back({"FILTER"});
+void VariantRanking::choose_columns() {
+  using Record = const VariantRecord&;
+  columns_ = {{{"CHROM", "Contig"}, [](Record r, size_t) { return cut_text(r.contig, kText); }},
+              {{"POS", "Position of the first base of REF, from 1", true},
+               [](Record r, size_t) { return std::to_string(r.pos); }},
+              {{"ID"}, [](Record r, size_t) { return cut_text(r.id, kText); }},
+              {{"REF", "Reference allele"}, [](Record r, size_t) { return allele_text(r.ref); }},
+              {{"ALT", "Alternative allele"}, [](Record r, size_t alt) { return allele_text(r.alts[alt]); }},
+              {{"Type", "What the alternative changes"},
+               [](Record r, size_t alt) { return std::string(r.types[alt]); }}};
+  if (!layout_.table)
+    columns_.push_back({{"FILTER"}, [](Record r, size_t) { return cut_text(r.filter, kText); }});
+  const auto or_point = [](const std::string& text) { return text.empty() ? "." : cut_text(text, kText); };
   if (const std::string& tag = layout_.consequence_tag; !tag.empty()) {
-    out.push_back({"Consequence", "The most severe one for this allele in " + tag});
-    out.push_back({"Gene", "The gene of this consequence in " + tag});
+    columns_.push_back({{"Consequence", "The most severe one for this allele in " + tag},
+                        [=](Record r, size_t alt) { return or_point(r.consequences[alt].term); }});
+    columns_.push_back({{"Gene", "The gene of this consequence in " + tag},
+                        [=](Record r, size_t alt) { return or_point(r.consequences[alt].gene); }});
   }
-  for (const ScoreTag& tag : layout_.tags)
-    out.push_back({tag.name, tag.unit.empty() ? "Score" : "Score in " + tag.unit, true});
-  if (!options_.label.empty()) out.push_back({"Label", options_.label});
-  return out;
+  for (size_t t = 0; t < layout_.tags.size(); ++t) {
+    const ScoreTag& tag = layout_.tags[t];
+    columns_.push_back({{tag.name, tag.unit.empty() ? "Score" : "Score in " + tag.unit, true},
+                        [t](Record r, size_t alt) { return score_text(r.scores[t][alt]); }});
+  }
+  if (!options_.label.empty())
+    columns_.push_back({{"Label", options_.label}, [this](Record r, size_t alt) {
+                          return verdict_text(r.labels[alt], layout_.classes);
+                        }});
 }
 
 Table VariantRanking::table() const {
@@ -130,7 +135,7 @@ Table VariantRanking::table() const {
                                     : (scored == 1 ? "the only allele" : "all " + plural(scored, "allele")) +
                                           " with a score") +
               ", by " + tag.name + ", the " + extreme + " first";
-  out.columns = columns();
+  for (const Column& column : columns_) out.columns.push_back(column.head);
   out.search = true;
   out.addressed = 1;
   out.sorted = static_cast<int>(out.columns.size() - layout_.tags.size() - (options_.label.empty() ? 0 : 1));

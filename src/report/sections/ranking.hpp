@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,13 @@ class VariantRanking {
     std::vector<TableLink> links;
   };
 
+  struct Column {
+    TableColumn head;
+    std::function<std::string(const VariantRecord& record, size_t alt)> text;
+  };
+
+  void choose_columns();
   Row row(const VariantRecord& record, size_t alt) const;
-  std::vector<TableColumn> columns() const;
   std::vector<std::vector<Gene>> genes_at(const std::vector<BasePlace>& places) const;
   void add_genes(const std::vector<BasePlace>& places, const std::vector<std::vector<Gene>>& genes,
                  Table& out) const;
@@ -45,6 +51,7 @@ class VariantRanking {
 
   const VariantLayout& layout_;
   const ReportOptions& options_;
+  std::vector<Column> columns_;
   Lowest<Row> rows_;  // by the score, or by minus it where high ones are damaging
 };
 

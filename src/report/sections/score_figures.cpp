@@ -196,27 +196,27 @@ Figure score_rows(const ScoreFigure& about, const std::string& by, const std::ve
 Table score_table(const ScoreFigure& about, const std::vector<NamedGroups>& all) {
   std::string items = about.item + "s";
   items[0] = capital_letter(items[0]);
-  Table out;
-  out.title = "Scores in numbers: " + axis_label(about.tag);
-  out.columns = {{"By"},
-                 {"Group"},
-                 {"Scores", items + " with a score", true},
-                 {"Missing", items + " without a score", true},
-                 {"Mean", "", true},
-                 {"Minimum", "", true},
-                 {"Quartile 1", "A quarter of the scores is lower (linear between neighbours)", true},
-                 {"Median", "", true},
-                 {"Quartile 3", "A quarter of the scores is higher (linear between neighbours)", true},
-                 {"Maximum", "", true}};
+  using Row = std::pair<std::string, const ScoreGroup*>;
+  std::vector<Row> rows;
   for (const auto& [by, groups] : all)
-    for (const ScoreGroup& group : *groups) {
-      const ScoreSummary& s = group.scores;
-      out.rows.push_back({by, cut_text(group.name, 60), count_text(s.count),
-                          count_text(group.alleles - s.count), six_digits(s.mean), six_digits(s.least),
-                          six_digits(s.quartiles[0]), six_digits(s.quartiles[1]), six_digits(s.quartiles[2]),
-                          six_digits(s.most)});
-    }
-  return out;
+    for (const ScoreGroup& group : *groups) rows.emplace_back(by, &group);
+  const auto quartile = [](size_t q) {
+    return [q](const Row& row) { return row.second->scores.quartiles[q]; };
+  };
+  return table_of<Row>(
+      "Scores in numbers: " + axis_label(about.tag), rows,
+      {{"By", "", &Row::first},
+       {"Group", "", [](const Row& row) { return cut_text(row.second->name, 60); }},
+       {"Scores", items + " with a score", [](const Row& row) { return row.second->scores.count; },
+        ChartColumn::grouped},
+       {"Missing", items + " without a score",
+        [](const Row& row) { return row.second->alleles - row.second->scores.count; }, ChartColumn::grouped},
+       {"Mean", "", [](const Row& row) { return row.second->scores.mean; }},
+       {"Minimum", "", [](const Row& row) { return row.second->scores.least; }},
+       {"Quartile 1", "A quarter of the scores is lower (linear between neighbours)", quartile(0)},
+       {"Median", "", quartile(1)},
+       {"Quartile 3", "A quarter of the scores is higher (linear between neighbours)", quartile(2)},
+       {"Maximum", "", [](const Row& row) { return row.second->scores.most; }}});
 }
 
 }  // namespace carbon

@@ -76,23 +76,21 @@ Chart part_chart(const std::string& name, const SeparationFile& data, const std:
   Chart out;
   out.name = name;
   out.title = "AUROC of " + data.score + " by " + what;
-  out.columns = {{what},
-                 {.name = "Positive", .form = ChartColumn::count},
-                 {.name = "Negative", .form = ChartColumn::count},
-                 {"AUROC"},
-                 {"AUROC low", "lower end of the interval"},
-                 {"AUROC high", "upper end of the interval"},
-                 {"AUPRC"},
-                 {"Average precision"}};
+  using Part = SeparationPart;
+  out.columns = columns_of<Part>(
+      parts,
+      {{what, "", [](const Part& part) { return cut_text(part.name, kText); }},
+       {"Positive", "", &Part::positive, ChartColumn::count},
+       {"Negative", "", &Part::negative, ChartColumn::count},
+       {"AUROC", "", [](const Part& part) { return part.metrics[0].value; }},
+       {"AUROC low", "lower end of the interval", [](const Part& part) { return part.metrics[0].low; }},
+       {"AUROC high", "upper end of the interval", [](const Part& part) { return part.metrics[0].high; }},
+       {"AUPRC", "", [](const Part& part) { return part.metrics[1].value; }},
+       {"Average precision", "", [](const Part& part) { return part.metrics[2].value; }}});
   std::vector<std::string> labels;
-  for (const SeparationPart& part : parts) {
-    const SeparationMetric& auroc = part.metrics[0];
-    out.add_row({cut_text(part.name, kText), static_cast<double>(part.positive),
-                 static_cast<double>(part.negative), auroc.value, auroc.low, auroc.high,
-                 part.metrics[1].value, part.metrics[2].value});
+  for (const Part& part : parts)
     labels.push_back(cut_text(part.name, kLabel) + " (" + count_text(part.positive) + " / " +
                      count_text(part.negative) + ")");
-  }
   out.x = {"AUROC", ends_of(out, {3, 4}, 0.5, 1).first < 0.5 ? 0.0 : 0.5, 1, false, {}};
   out.y = category_axis("", labels);
   out.series = {{.mark = Series::dots, .name = "AUROC", .colour = theme::kLine, .value = 3, .size = 4},
@@ -151,17 +149,13 @@ TextRow texts_of(const SummaryLine& line) {
   return out;
 }
 
-Table lowest_table(const Lowest<TextRow>& rows, const std::string& item, const std::string& by,
-                   std::vector<TableColumn> columns, size_t sorted) {
-  Table out;
-  out.rows = rows.sorted();
+Table lowest_table(Table out, uint64_t count, const std::string& item, const std::string& by, size_t sorted) {
   out.brief = "Lowest " + by;
   out.title = out.brief + ": " +
-              (out.rows.size() < rows.count() ? "the " + count_text(out.rows.size()) + " lowest of "
-                                              : std::string("all of ")) +
-              plural(rows.count(), item) + ", the lowest first" +
-              (out.rows.size() < rows.count() ? " (--top shows more)" : "");
-  out.columns = std::move(columns);
+              (out.rows.size() < count ? "the " + count_text(out.rows.size()) + " lowest of "
+                                       : std::string("all of ")) +
+              plural(count, item) + ", the lowest first" +
+              (out.rows.size() < count ? " (--top shows more)" : "");
   out.search = out.rows.size() > 10;
   out.sorted = static_cast<int>(sorted);
   return out;
@@ -209,16 +203,17 @@ Section score_summary_section(const std::string& name, const std::string& path,
                     {"mean_logp", "Mean ln P", "Mean log-likelihood of a base (nats)", mean},
                     {"perplexity", "Perplexity", "Perplexity of a base", std::exp(-mean)}};
   add_histogram(name + "_scores", {"mean_logp", "nats per base", "sequence", std::move(means), without}, out);
-  out.parts.emplace_back(lowest_table(lowest, "sequence", "mean_logp",
-                                      {{"Name"},
-                                       {"Start", "of the scored part, from 0", true},
-                                       {"End", "", true},
-                                       {"Strand"},
-                                       {"Scored bases", "", true},
-                                       {"sum_logp", "sum of ln P of the bases, in nats", true},
-                                       {"mean_logp", "mean of ln P of the bases, in nats", true},
-                                       {"Perplexity", "", true}},
-                                      6));
+  out.parts.emplace_back(lowest_table({"",
+                                       {{"Name"},
+                                        {"Start", "of the scored part, from 0", true},
+                                        {"End", "", true},
+                                        {"Strand"},
+                                        {"Scored bases", "", true},
+                                        {"sum_logp", "sum of ln P of the bases, in nats", true},
+                                        {"mean_logp", "mean of ln P of the bases, in nats", true},
+                                        {"Perplexity", "", true}},
+                                       lowest.sorted()},
+                                      lowest.count(), "sequence", "mean_logp", 6));
   return out;
 }
 
@@ -251,8 +246,10 @@ Section gene_summary_section(const std::string& name, const std::string& path, c
   Chart chart;
   chart.name = name + "_lowest";
   chart.title = "Regions with the lowest minimum";
-  chart.columns = {{"Region"}, {"Minimum"}, {"Mean"}, {"Maximum"}};
-  for (const Region& one : drawn.sorted()) chart.add_row({one.label, one.least, one.mean, one.most});
+  chart.columns = columns_of<Region>(drawn.sorted(), {{"Region", "", &Region::label},
+                                                      {"Minimum", "", &Region::least},
+                                                      {"Mean", "", &Region::mean},
+                                                      {"Maximum", "", &Region::most}});
   const auto [least, most] = ends_of(chart, {1, 2, 3}, 0, 0);
   chart.x = round_axis("Score", least, most);
   chart.y = category_axis("", chart.columns[0].texts);
@@ -267,18 +264,19 @@ Section gene_summary_section(const std::string& name, const std::string& path, c
                     {"minimum", "Minimum", "Lowest score", chart.columns[1].numbers[0]}};
   out.parts.emplace_back(figure_of(chart));
   add_histogram(name + "_minima", {"minimum", "", "region", std::move(minima), without}, out);
-  out.parts.emplace_back(lowest_table(table, "region", "minimum",
-                                      {{"Contig"},
-                                       {"Start", "from 0", true},
-                                       {"End", "", true},
-                                       {"Name"},
-                                       {"Strand"},
-                                       {"Alleles", "with a score", true},
-                                       {"Missing", "alleles without a score", true},
-                                       {"Minimum", "", true},
-                                       {"Mean", "", true},
-                                       {"Maximum", "", true}},
-                                      7));
+  out.parts.emplace_back(lowest_table({"",
+                                       {{"Contig"},
+                                        {"Start", "from 0", true},
+                                        {"End", "", true},
+                                        {"Name"},
+                                        {"Strand"},
+                                        {"Alleles", "with a score", true},
+                                        {"Missing", "alleles without a score", true},
+                                        {"Minimum", "", true},
+                                        {"Mean", "", true},
+                                        {"Maximum", "", true}},
+                                       table.sorted()},
+                                      table.count(), "region", "minimum", 7));
   return out;
 }
 

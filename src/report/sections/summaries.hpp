@@ -14,9 +14,8 @@ namespace carbon {
 using TextRow = std::vector<std::string>;
 TextRow texts_of(const SummaryLine& line);
 
-/// The rows with the lowest values of what `by` names, in column `sorted`.
-Table lowest_table(const Lowest<TextRow>& rows, const std::string& item, const std::string& by,
-                   std::vector<TableColumn> columns, size_t sorted);
+/// A table of the rows with the lowest values of what `by` names, in column `sorted`, of all `count`.
+Table lowest_table(Table rows, uint64_t count, const std::string& item, const std::string& by, size_t sorted);
 
 /// Adds the histogram of at least one number, and keeps them for the comparison of files.
 void add_histogram(const std::string& name, Sample sample, Section& section);

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "src/report/drawing/plot.hpp"
+#include "src/report/drawing/chart.hpp"
 
 namespace carbon {
 namespace {
@@ -57,29 +57,30 @@ Table threshold_table(const ScoreGroups& groups, const std::string& tag, const C
   }
   const auto positives = static_cast<double>(groups.positives());
   const auto negatives = static_cast<double>(groups.negatives());
-  Table out;
+  using Row = std::pair<size_t, std::string>;  // the group, and why it is in the table
+  const auto tp = [&](const Row& row) { return static_cast<double>(found[row.first].positive); };
+  const auto fp = [&](const Row& row) { return static_cast<double>(found[row.first].negative); };
+  const std::map<size_t, std::string> rows = chosen(found);
+  Table out = table_of<Row>(
+      "Thresholds of " + tag + ": an allele counts as " + names.positive +
+          " if its score is the threshold or " + (negate ? "lower" : "higher"),
+      {rows.begin(), rows.end()},
+      {{"Threshold", tag, [&](const Row& row) { return groups.threshold(row.first); }},
+       {"Sensitivity", "share of the " + names.positive + " alleles that are found",
+        [&](const Row& row) { return tp(row) / positives; }},
+       {"Specificity", "share of the " + names.negative + " alleles that are not found",
+        [&](const Row& row) { return (negatives - fp(row)) / negatives; }},
+       {"PPV",
+        "positive predictive value: share of " + names.positive +
+            " alleles among those found, if the share of them among all is as the page says",
+        [&](const Row& row) { return tp(row) / (tp(row) + fp(row)); }},
+       {"Found: " + names.positive, "number of alleles", tp, ChartColumn::count},
+       {"Found: " + names.negative, "number of alleles", fp, ChartColumn::count},
+       {"Reached",
+        "The first threshold with this sensitivity, the last with this specificity, and the one with the "
+        "largest sum of both",
+        &Row::second}});
   out.brief = "Thresholds of " + tag;
-  out.title = "Thresholds of " + tag + ": an allele counts as " + names.positive +
-              " if its score is the threshold or " + (negate ? "lower" : "higher");
-  out.columns = {{"Threshold", tag, true},
-                 {"Sensitivity", "share of the " + names.positive + " alleles that are found", true},
-                 {"Specificity", "share of the " + names.negative + " alleles that are not found", true},
-                 {"PPV",
-                  "positive predictive value: share of " + names.positive +
-                      " alleles among those found, if the share of them among all is as the page says",
-                  true},
-                 {"Found: " + names.positive, "number of alleles", true},
-                 {"Found: " + names.negative, "number of alleles", true},
-                 {"Reached",
-                  "The first threshold with this sensitivity, the last with this specificity, and the "
-                  "one with the largest sum of both"}};
-  for (const auto& [group, why] : chosen(found)) {
-    const auto tp = static_cast<double>(found[group].positive),
-               fp = static_cast<double>(found[group].negative);
-    out.rows.push_back({six_digits(static_cast<double>(groups.threshold(group))), six_digits(tp / positives),
-                        six_digits((negatives - fp) / negatives), six_digits(tp / (tp + fp)),
-                        std::to_string(found[group].positive), std::to_string(found[group].negative), why});
-  }
   out.predictive = {.sensitivity = 1,
                     .specificity = 2,
                     .value = 3,

@@ -56,8 +56,10 @@ std::string meaning(const std::string& flag) {
   return flag == kFurther ? "More words, each of few alleles." : "This version of carbon has no such flag.";
 }
 
-std::vector<std::pair<std::string, uint64_t>> in_order(const std::map<std::string, uint64_t>& flags) {
-  std::vector<std::pair<std::string, uint64_t>> out(flags.begin(), flags.end());
+using Flag = std::pair<std::string, uint64_t>;  // and how many alleles have it
+
+std::vector<Flag> in_order(const std::map<std::string, uint64_t>& flags) {
+  std::vector<Flag> out(flags.begin(), flags.end());
   std::stable_sort(out.begin(), out.end(),
                    [](const auto& a, const auto& b) { return flag_order(a.first) < flag_order(b.first); });
   return out;
@@ -76,22 +78,19 @@ std::string list_of(const std::map<std::string, uint64_t>& flags) {
 }
 
 Figure draw_flags(const std::string& name, const std::string& tag, const std::string& sample,
-                  const std::vector<std::pair<std::string, uint64_t>>& flags) {
-  ChartColumn words{"Flag"}, counts{"Alleles", "Alternative alleles with this flag"};
-  counts.form = ChartColumn::count;
+                  const std::vector<Flag>& flags) {
+  const std::vector<ChartColumn> columns = columns_of<Flag>(
+      flags, {{"Flag", "", &Flag::first},
+              {"Alleles", "Alternative alleles with this flag", &Flag::second, ChartColumn::count}});
   uint64_t all = 0;
-  for (const auto& [flag, count] : flags) {
-    words.texts.push_back(flag);
-    counts.numbers.push_back(static_cast<double>(count));
-    all += count;
-  }
+  for (const auto& [flag, count] : flags) all += count;
   const auto largest = std::max_element(flags.begin(), flags.end(),
                                         [](const auto& a, const auto& b) { return a.second < b.second; });
   return figure_of({.name = name,
                     .title = "Why scores are missing: " + tag,
                     .x = count_axis("Alleles", 1.1 * static_cast<double>(largest->second)),
-                    .y = category_axis("", words.texts),
-                    .columns = {words, counts},
+                    .y = category_axis("", columns[0].texts),
+                    .columns = columns,
                     .series = {{.mark = Series::bars, .name = "alleles", .value = 1}},
                     .what = "The alternative alleles with each flag of " + tag + ", " + count_text(all) +
                             " together. A flag says why an allele has no score.",
@@ -100,12 +99,12 @@ Figure draw_flags(const std::string& name, const std::string& tag, const std::st
                     .sample = sample});
 }
 
-Table explain(const std::string& tag, const std::vector<std::pair<std::string, uint64_t>>& flags) {
-  Table out;
-  out.title = "What the flags of " + tag + " mean";
-  out.columns = {{"Flag"}, {"Alleles", "Alternative alleles with this flag", true}, {"Meaning"}};
-  for (const auto& [flag, count] : flags) out.rows.push_back({flag, count_text(count), meaning(flag)});
-  return out;
+Table explain(const std::string& tag, const std::vector<Flag>& flags) {
+  return table_of<Flag>(
+      "What the flags of " + tag + " mean", flags,
+      {{"Flag", "", &Flag::first},
+       {"Alleles", "Alternative alleles with this flag", &Flag::second, ChartColumn::grouped},
+       {"Meaning", "", [](const Flag& one) { return meaning(one.first); }}});
 }
 
 // How many records and alleles a file has, how many of them have scores, and why others have none.
