@@ -19,9 +19,7 @@
 #include "src/base/words.hpp"
 #include "src/files/output.hpp"
 #include "src/report/sections/comparison.hpp"
-#include "src/report/sections/runs.hpp"
 #include "src/report/sections/sections.hpp"
-#include "src/report/session.hpp"
 #include "src/report/sources/assembly.hpp"
 #include "src/report/sources/input.hpp"
 

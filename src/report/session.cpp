@@ -1,4 +1,9 @@
-#include "src/report/session.hpp"
+// A session of IGV beside the page: an XML file that names the files of the report as tracks, by paths
+// relative to itself, so that a folder with all of them can be moved.
+//
+// What IGV reads of it: igvteam/igv, IGVSessionReader.java, and igvteam/igv.js, igvXmlSession.js. A session
+// of resources alone is complete; IGV chooses how a track is drawn by the end of its name.
+#include "src/report/run.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -9,12 +9,13 @@
 
 #include "src/report/drawing/chart.hpp"
 #include "src/report/drawing/document.hpp"
-#include "src/report/sections/exon_scale.hpp"
 #include "src/report/sources/genes.hpp"
 #include "src/report/sources/options.hpp"
 #include "src/report/sources/variants.hpp"
 
 namespace carbon {
+
+class ExonScale;
 
 /// An allele with a score, in 24 bytes.
 struct GeneAllele {

@@ -1,5 +1,4 @@
-#include "src/report/sections/runs.hpp"
-
+// The section of several files side by side.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -10,6 +9,7 @@
 #include "src/base/words.hpp"
 #include "src/report/drawing/plot.hpp"
 #include "src/report/sections/distributions.hpp"
+#include "src/report/sections/sections.hpp"
 #include "src/report/sources/input.hpp"
 
 namespace carbon {

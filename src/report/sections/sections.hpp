@@ -36,4 +36,10 @@ Section histogram_section(const std::string& name, const std::string& path, cons
 Section annotation_section(const std::string& name, const std::string& path, const ReportOptions& options);
 Section coding_section(const std::string& name, const std::string& path, const ReportOptions& options);
 
+/// Names of files for tables and axes, each of which is another one.
+std::vector<std::string> short_names(const std::vector<std::string>& paths);
+/// Several files side by side, at least two: one table of all of them, and the distributions of what they
+/// have in common on one axis. `name` is its own. Takes the samples of their sections.
+Section runs_section(const std::string& name, std::vector<Section>& files);
+
 }  // namespace carbon
