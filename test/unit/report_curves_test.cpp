@@ -11,7 +11,7 @@
 #include "src/report/sections/comparison.hpp"
 #include "src/report/sections/labels.hpp"
 #include "src/report/sections/sections.hpp"
-#include "src/report/sources/concordance.hpp"
+#include "src/report/sources/summaries.hpp"
 #include "src/statistics/agreement.hpp"
 #include "src/statistics/curves.hpp"
 #include "test/unit/genome_files.hpp"

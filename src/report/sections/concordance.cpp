@@ -10,8 +10,8 @@
 #include "src/report/drawing/chart.hpp"
 #include "src/report/sections/labels.hpp"
 #include "src/report/sections/sections.hpp"
-#include "src/report/sources/concordance.hpp"
 #include "src/report/sources/input.hpp"
+#include "src/report/sources/summaries.hpp"
 
 namespace carbon {
 namespace {
@@ -58,9 +58,7 @@ class ConcordanceFigures {
     out.parts.push_back(all_fields());
     out.provenance.insert(out.provenance.end(), {{"A", a}, {"B", b}});
     if (!file_.by.empty()) out.provenance.emplace_back("Strata by", file_.by);
-    if (!file_.label.empty())
-      add_label_provenance(file_.label + (file_.negated ? ", judged by minus the scores" : ""),
-                           file_.bootstrap, file_.seed, file_.confidence, out);
+    if (file_.label) add_label_provenance(*file_.label, "scores", out);
     return out;
   }
 
@@ -138,8 +136,8 @@ class ConcordanceFigures {
     out.series = {{.mark = Series::dots, .name = a_, .value = 3, .size = 4.5},
                   {.mark = Series::dots, .name = b_, .colour = theme::kSeries[1], .value = 4, .size = 4.5},
                   {.mark = Series::range, .colour = theme::kReference, .value = 3, .low = 4}};
-    out.what = "Area under the ROC curve of " + both() + " for the label " + file_.label +
-               (file_.negated ? ", where low scores speak for it" : "") + ".";
+    out.what = "Area under the ROC curve of " + both() + " for the label " + file_.label->expression +
+               (file_.label->negated ? ", where low scores speak for it" : "") + ".";
     out.how = kBeside;
     out.words = "For all alleles together it is " + value_text(all_.value("auroc_a")) + " for " + a_ +
                 " and " + value_text(all_.value("auroc_b")) + " for " + b_ + ".";
@@ -157,11 +155,11 @@ class ConcordanceFigures {
                   {.mark = Series::range, .colour = theme::kLine, .value = 5, .low = 4},
                   guide({{0, -0.5}, {0, foot}})};
     out.what = "Difference of the areas under the ROC curves, B \u2212 A, where A is " + a_ + " and B is " +
-               b_ + ": below zero B separates the label " + file_.label + " less well.";
+               b_ + ": below zero B separates the label " + file_.label->expression + " less well.";
     const std::vector<double>& low = out.columns[4].numbers;
     if (!std::all_of(low.begin(), low.end(), [](double value) { return std::isnan(value); }))
-      out.how = "Lines are " + value_text(100 * file_.confidence) + " % intervals of " +
-                count_text(file_.bootstrap) + " bootstrap samples. ";
+      out.how = "Lines are " + value_text(100 * file_.label->confidence) + " % intervals of " +
+                count_text(file_.label->bootstrap) + " bootstrap samples. ";
     out.how += kBeside;
     out.words = "For all alleles together the difference is " + value_text(all_.value("auroc_diff"));
     if (const double from = all_.value("auroc_diff_low"), to = all_.value("auroc_diff_high");
@@ -172,10 +170,10 @@ class ConcordanceFigures {
   }
 
   void add_classes(Section& section) const {
-    if (file_.label.empty()) return;
+    if (!file_.label) return;
     if (std::isnan(all_.value("auroc_a") + all_.value("auroc_b") + all_.value("auroc_diff"))) {
       section.paragraphs.push_back(
-          "By the label " + file_.label +
+          "By the label " + file_.label->expression +
           " there are no two classes among the alleles with both scores, so AUROC is undefined.");
       return;
     }

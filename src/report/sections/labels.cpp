@@ -427,12 +427,12 @@ Table measure_table(const std::string& score, const std::string& label,
   return out;
 }
 
-void add_label_provenance(const std::string& label, uint64_t bootstrap, uint64_t seed, double confidence,
-                          Section& section) {
-  section.provenance.emplace_back("Label", label);
-  section.provenance.emplace_back("Bootstrap", count_text(bootstrap) + " samples, seed " +
-                                                   std::to_string(seed) + ", confidence " +
-                                                   value_text(confidence));
+void add_label_provenance(const JudgedLabel& label, const char* score, Section& section) {
+  section.provenance.emplace_back(
+      "Label", label.expression + (label.negated ? std::string(", judged by minus the ") + score : ""));
+  section.provenance.emplace_back("Bootstrap", count_text(label.bootstrap) + " samples, seed " +
+                                                   std::to_string(label.seed) + ", confidence " +
+                                                   value_text(label.confidence));
 }
 
 std::optional<RocCurve> add_label_figures(const std::string& name, const std::string& tag,

@@ -13,6 +13,7 @@
 #include "src/report/drawing/document.hpp"
 #include "src/report/drawing/plot.hpp"
 #include "src/report/sources/options.hpp"
+#include "src/report/sources/summaries.hpp"
 #include "src/report/sources/variants.hpp"
 #include "src/statistics/curves.hpp"
 
@@ -49,9 +50,8 @@ Table measure_table(const std::string& score, const std::string& label,
                     const std::vector<LabelMeasure>& measures,
                     const std::vector<std::pair<std::string, uint64_t>>& counts);
 
-/// How the label and the intervals of a file came about.
-void add_label_provenance(const std::string& label, uint64_t bootstrap, uint64_t seed, double confidence,
-                          Section& section);
+/// How the label and the intervals of a file came about. `score` is "score" or "scores".
+void add_label_provenance(const JudgedLabel& label, const char* score, Section& section);
 
 /// A curve as it is drawn.
 struct RocCurve {

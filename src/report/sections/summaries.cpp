@@ -95,8 +95,8 @@ Chart part_chart(const std::string& name, const SeparationFile& data, const std:
   out.y = category_axis("", labels);
   out.series = {{.mark = Series::dots, .name = "AUROC", .colour = theme::kLine, .value = 3, .size = 4},
                 {.mark = Series::range, .colour = theme::kLine, .value = 5, .low = 4}};
-  out.what = "Area under the ROC curve of " + data.score + " for the label " + data.label +
-             (data.negated ? ", where low scores speak for it" : "") + ", by " + what + ".";
+  out.what = "Area under the ROC curve of " + data.score + " for the label " + data.label.expression +
+             (data.label.negated ? ", where low scores speak for it" : "") + ", by " + what + ".";
   out.how = "Beside each name stand the numbers of positive and negative alleles; lines are intervals.";
   return out;
 }
@@ -282,7 +282,8 @@ Section gene_summary_section(const std::string& name, const std::string& path, c
 
 Section separation_section(const std::string& name, const std::string& path, const ReportOptions&) {
   const SeparationFile data = read_separation(path);
-  Section out = begin_section(name, path, "how well " + data.score + " separates " + data.label, {});
+  Section out =
+      begin_section(name, path, "how well " + data.score + " separates " + data.label.expression, {});
   add_parts(name + "_strata", data, data.by, data.strata, out);
   add_parts(name + "_chromosomes", data, "chromosome", data.chromosomes, out);
   std::vector<LabelMeasure> measures;
@@ -290,15 +291,14 @@ Section separation_section(const std::string& name, const std::string& path, con
   for (const auto& [key, metric] : data.metrics)
     measures.push_back({measure_name(key), metric.value, metric.low, metric.high});
   for (const auto& [key, count] : data.counts) counts.emplace_back(measure_name(key), count);
-  out.parts.emplace_back(measure_table(data.score, data.label, measures, counts));
+  out.parts.emplace_back(measure_table(data.score, data.label.expression, measures, counts));
   for (const auto& [key, metric] : data.metrics)
     if (!std::isnan(metric.value))
       out.statistics.push_back({key, measure_name(key),
-                                measure_name(key) + " of " + data.score + " for " + data.label,
+                                measure_name(key) + " of " + data.score + " for " + data.label.expression,
                                 metric.value});
   out.provenance.emplace_back("Score", data.score);
-  add_label_provenance(data.label + (data.negated ? ", judged by minus the score" : ""), data.bootstrap,
-                       data.seed, data.confidence, out);
+  add_label_provenance(data.label, "score", out);
   return out;
 }
 

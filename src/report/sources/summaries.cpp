@@ -2,19 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
+#include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/base/letters.hpp"
 #include "src/base/numbers.hpp"
 #include "src/base/words.hpp"
 #include "src/files/text_input.hpp"
 #include "src/report/sources/input.hpp"
-#include "src/report/sources/json_members.hpp"
 
 namespace carbon {
 namespace {
 
-constexpr size_t kMostBytes = size_t{16} << 20;  // of JSON: a thousand chromosomes take less than one MiB
+constexpr size_t kMostBytes = size_t{16} << 20;  // of JSON: a thousand strata take less than one MiB
 constexpr size_t kMostGroups = 1000;
 constexpr int64_t kFarthest = 100'000'000;  // a bin of a score of a million
 constexpr double kMost = 1e30;              // of a value, so that sums and floats of them are finite
@@ -27,6 +28,85 @@ double number_of(const TableReader& in, std::string_view text) {
   if (!parse_number(text, value) || !(std::abs(value) <= kMost))
     in.fail("'" + printable(text) + "' is not a number of usual size");
   return value;
+}
+
+// Reads members of an object, whose place in the file is `where`. `writer` is the command that writes such
+// files, for messages. All functions throw Error, which names the file and the member.
+class JsonMembers {
+ public:
+  JsonMembers(const nlohmann::json& object, const std::string& path, const char* writer,
+              std::string where = "")
+      : object_(object), path_(path), writer_(writer), where_(std::move(where)) {
+    if (!object.is_object()) refuse(where_.empty() ? "the file" : where_, "an object");
+  }
+
+  bool has(std::string_view key) const { return object_.contains(key); }
+  const nlohmann::json& member(std::string_view key) const {
+    if (!has(key))
+      throw Error("read_json",
+                  path_ + ": " + name_of(key) + " is missing; expected the JSON of carbon " + writer_);
+    return object_.at(std::string(key));
+  }
+  JsonMembers object(std::string_view key) const { return {member(key), path_, writer_, name_of(key)}; }
+  // An element of a list.
+  JsonMembers element(std::string_view key, size_t i) const {
+    return {array(key)[i], path_, writer_, name_of(key) + "[" + std::to_string(i) + "]"};
+  }
+  const nlohmann::json& array(std::string_view key) const {
+    if (!member(key).is_array()) refuse(name_of(key), "a list");
+    return member(key);
+  }
+  std::string text(std::string_view key) const {
+    if (!member(key).is_string()) refuse(name_of(key), "a text");
+    return member(key).get<std::string>();
+  }
+  bool truth(std::string_view key) const {
+    if (!member(key).is_boolean()) refuse(name_of(key), "true or false");
+    return member(key).get<bool>();
+  }
+  double number(std::string_view key) const {
+    if (!member(key).is_number()) refuse(name_of(key), "a number");
+    return finite(key);
+  }
+  uint64_t count(std::string_view key) const {
+    if (!member(key).is_number_unsigned()) refuse(name_of(key), "a whole number of at least 0");
+    return member(key).get<uint64_t>();
+  }
+  double share(std::string_view key) const {
+    const double value = number(key);
+    if (!(value >= 0 && value <= 1)) refuse(name_of(key), "a number from 0 to 1");
+    return value;
+  }
+  // NaN for null.
+  double number_or_nan(std::string_view key) const {
+    if (member(key).is_null()) return NAN;
+    if (!member(key).is_number()) refuse(name_of(key), "a number or null");
+    return finite(key);
+  }
+
+  [[noreturn]] void refuse(const std::string& what, const std::string& wanted) const {
+    throw Error("read_json",
+                path_ + ": " + what + " is not " + wanted + ", as in the JSON of carbon " + writer_);
+  }
+  std::string name_of(std::string_view key) const {
+    return where_ + (where_.empty() ? "" : ".") + std::string(key);
+  }
+
+ private:
+  double finite(std::string_view key) const {
+    const auto value = member(key).get<double>();
+    if (!std::isfinite(value)) refuse(name_of(key), "a finite number");
+    return value;
+  }
+  const nlohmann::json& object_;
+  const std::string& path_;
+  const char* writer_;
+  std::string where_;
+};
+
+JudgedLabel label_of(const JsonMembers& from) {
+  return {from.text("label"), from.truth("negated"), from.count("bootstrap"), from.count("seed"),
+          from.share("confidence")};
 }
 
 SeparationMetric metric_of(const JsonMembers& from) {
@@ -88,11 +168,7 @@ SeparationFile read_separation(const std::string& path) {
   const JsonMembers all(document, path, "+auroc");
   SeparationFile out;
   out.score = all.text("score");
-  out.label = all.text("label");
-  out.negated = all.truth("negated");
-  out.bootstrap = all.count("bootstrap");
-  out.seed = all.count("seed");
-  out.confidence = all.share("confidence");
+  out.label = label_of(all);
   const JsonMembers metrics = all.object("metrics"), counts = all.object("counts");
   for (const char* name : {"auroc", "auprc", "average_precision", "auroc_by_chrom", "auprc_by_chrom",
                            "average_precision_by_chrom", "spearman"})
@@ -132,6 +208,134 @@ HistogramFileCounts read_histogram(const std::string& path) {
     named(named(out.tags, in, tag).groups, in, group).bins[bin] += count;
   }
   out.header = in.header();
+  return out;
+}
+
+namespace {
+
+constexpr size_t kMostStrata = 1000;               // as in +concord
+constexpr double kMostAlleles = 9007199254740992;  // 2^53: all counts up to it are doubles
+
+// A field in the range of its kind.
+double read_field(const JsonMembers& from, const ConcordanceField& field) {
+  const double value = from.number_or_nan(field.key);
+  if (std::isnan(value)) return value;
+  const auto check = [&](bool right, const char* range) {
+    if (!right) from.refuse(from.name_of(field.key), range);
+  };
+  switch (field.kind) {
+    case ConcordanceField::count:
+      check(from.member(field.key).is_number_unsigned() && value <= kMostAlleles, "a count or null");
+      break;
+    case ConcordanceField::share:
+      check(value >= 0 && value <= 1, "a number from 0 to 1 or null");
+      break;
+    case ConcordanceField::correlation:
+    case ConcordanceField::difference:
+      check(value >= -1 && value <= 1, "a number from -1 to 1 or null");
+      break;
+    case ConcordanceField::distance:
+      check(value >= 0, "a number of at least 0 or null");
+      break;
+  }
+  return value;
+}
+
+ConcordanceLine read_line(const JsonMembers& from, bool labelled) {
+  ConcordanceLine out;
+  out.name = from.text("name");
+  for (const ConcordanceField& field : concordance_fields())
+    out.values.push_back(field.labelled && !labelled ? NAN : read_field(from, field));
+  return out;
+}
+
+void read_strata(const JsonMembers& from, const std::string& path, bool labelled, ConcordanceFile& out) {
+  out.by = from.text("by");
+  const nlohmann::json& strata = from.array("strata");
+  if (strata.size() > kMostStrata)
+    throw Error("read_concordance",
+                path + ": " + std::to_string(strata.size()) + " strata, of which at most 1000 are expected");
+  for (size_t i = 0; i < strata.size(); ++i)
+    out.lines.push_back(read_line(from.element("strata", i), labelled));
+}
+
+void read_bounds(const JsonMembers& from, ConcordanceFile& out) {
+  const nlohmann::json& bounds = from.array("bounds");
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    const JsonMembers one = from.element("bounds", i);
+    out.bounds.push_back(
+        {one.text("option"), one.number("bound"), one.number_or_nan("value"), one.truth("met")});
+  }
+}
+
+}  // namespace
+
+const std::vector<ConcordanceField>& concordance_fields() {
+  using Field = ConcordanceField;
+  static const std::vector<Field> fields = [] {
+    std::vector<Field> out = {
+        {"alleles", "Alleles of A", Field::count, false, "alternative alleles of the first file"},
+        {"n", "Compared", Field::count, false, "alleles with both scores"},
+        {"only_a", "Only in A", Field::count, false, "alleles that only the first file has"},
+        {"only_b", "Only in B", Field::count, false, "alleles that only the second file has"},
+        {"missing_a", "Without A", Field::count, false, "alleles without score A"},
+        {"missing_b", "Without B", Field::count, false, "alleles without score B"},
+        {"missing_both", "Without both", Field::count, false, "alleles without both scores"},
+        {"pearson", "Pearson", Field::correlation, false, "Pearson correlation"},
+        {"spearman", "Spearman", Field::correlation, false, "Spearman rank correlation"},
+        {"mean_abs_diff", "Mean absolute difference", Field::distance, false, "mean |A - B|"},
+        {"max_abs_diff", "Largest absolute difference", Field::distance, false, "largest |A - B|"}};
+    for (const std::string percent : {"1", "5"})
+      out.push_back({"overlap_" + percent, "Overlap of " + percent + " %", Field::share, false,
+                     "share of the lowest " + percent +
+                         " % (of distances, as CARBON_L2, the highest) that both scores have in common"});
+    const std::string both = "alleles with both scores and ";
+    out.insert(out.end(),
+               {{"positive", "Positive", Field::count, true, both + "a positive label"},
+                {"negative", "Negative", Field::count, true, both + "a negative label"},
+                {"missing_label", "Without label", Field::count, true, both + "no label"},
+                {"other_label", "Other label", Field::count, true, both + "a label of neither class"}});
+    const std::pair<std::string, std::string> areas[] = {
+        {"auroc", "AUROC"}, {"auprc", "AUPRC"}, {"average_precision", "Average precision"}};
+    for (const auto& [key, name] : areas)
+      out.insert(out.end(), {{key + "_a", name + " of A", Field::share, true, name + " of score A"},
+                             {key + "_b", name + " of B", Field::share, true, name + " of score B"},
+                             {key + "_diff", name + ", B \u2212 A", Field::difference, true,
+                              name + " of B - " + name + " of A"},
+                             {key + "_diff_low", "Low (" + name + ")", Field::difference, true,
+                              "lower end of the interval of the difference"},
+                             {key + "_diff_high", "High (" + name + ")", Field::difference, true,
+                              "upper end of the interval of the difference"}});
+    return out;
+  }();
+  return fields;
+}
+
+size_t concordance_place(std::string_view key) {
+  const std::vector<ConcordanceField>& fields = concordance_fields();
+  return static_cast<size_t>(
+      std::find_if(fields.begin(), fields.end(), [&](const auto& field) { return field.key == key; }) -
+      fields.begin());
+}
+
+double ConcordanceLine::value(std::string_view key) const {
+  return values[concordance_place(key)];
+}
+
+ConcordanceFile read_concordance(const std::string& path) {
+  const nlohmann::json document = parse_json(read_text(path, "read_json", kMostBytes), path);
+  const JsonMembers all(document, path, "+concord");
+  ConcordanceFile out;
+  const JsonMembers a = all.object("a"), b = all.object("b");
+  out.file_a = a.text("file");
+  out.tag_a = a.text("tag");
+  out.file_b = b.text("file");
+  out.tag_b = b.text("tag");
+  const bool labelled = all.has("label");
+  if (labelled) out.label = label_of(all);
+  out.lines.push_back(read_line(all.object("all"), labelled));
+  if (all.has("strata")) read_strata(all, path, labelled, out);
+  read_bounds(all, out);
   return out;
 }
 
