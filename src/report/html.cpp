@@ -33,7 +33,8 @@ constexpr std::string_view asset(std::string_view name) {
 class HtmlWriter {
  public:
   std::string page(const Report& report, const std::string& command) {
-    const bool loci = has_loci(report), views = loci || has_viewer(report);
+    const bool loci = any<Table>(report, [](const Table& one) { return !one.addresses.empty(); });
+    const bool views = loci || any<Figure>(report, [](const Figure& one) { return !one.viewer.empty(); });
     // The policy forbids the browser to load anything from anywhere, whatever a file's texts may contain.
     out_ +=
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -57,7 +58,7 @@ class HtmlWriter {
     footer(report, command);
     out_ += "<script type=\"module\">\n";
     out_ += asset("report.js");
-    if (has_axis(report)) out_ += asset("zoom.js");
+    if (any<Figure>(report, [](const Figure& one) { return one.axis.has_value(); })) out_ += asset("zoom.js");
     if (views) {
       out_ += asset("figures.js");
       out_ += asset("viewer.js");
@@ -68,22 +69,12 @@ class HtmlWriter {
   }
 
  private:
-  static bool has_viewer(const Report& report) {
+  // Whether the report has a figure, or a table, of which this is true.
+  template <class Part, class Is>
+  static bool any(const Report& report, Is is) {
     for (const Section& one : report.sections)
       for (const auto& part : one.parts)
-        if (const auto* figure = std::get_if<Figure>(&part); figure && !figure->viewer.empty()) return true;
-    return false;
-  }
-  static bool has_axis(const Report& report) {
-    for (const Section& one : report.sections)
-      for (const auto& part : one.parts)
-        if (const auto* figure = std::get_if<Figure>(&part); figure && figure->axis) return true;
-    return false;
-  }
-  static bool has_loci(const Report& report) {
-    for (const Section& one : report.sections)
-      for (const auto& part : one.parts)
-        if (const auto* table = std::get_if<Table>(&part); table && !table->addresses.empty()) return true;
+        if (const auto* found = std::get_if<Part>(&part); found && is(*found)) return true;
     return false;
   }
 
@@ -300,7 +291,8 @@ class HtmlWriter {
 
   // The points of a column stand below one another: a number with fewer digits than others is moved left.
   void row(const Table& one, size_t r, const std::vector<size_t>& digits) {
-    const std::string address = one.addresses.empty() ? "" : unique_address(one.addresses[r]);
+    // An allele can be in several files, or twice in one, and an address leads to one row.
+    const std::string address = one.addresses.empty() ? "" : free_name(one.addresses[r], addresses_, "-");
     out_ += address.empty() ? "<tr>" : "<tr id=\"" + escape_xml(address) + "\">";
     for (size_t c = 0; c < one.rows[r].size(); ++c) {
       const size_t behind = one.columns[c].number ? digits_behind_point(one.rows[r][c]) : 0;
@@ -328,13 +320,6 @@ class HtmlWriter {
       out_ += "</a> ";
     }
     out_ += "</td>";
-  }
-
-  // An allele can be in several files, or twice in one, and an address leads to one row.
-  std::string unique_address(const std::string& address) {
-    std::string out = address;
-    for (int copy = 2; !addresses_.insert(out).second; ++copy) out = address + "-" + std::to_string(copy);
-    return out;
   }
 
   void footer(const Report& report, const std::string& command) {

@@ -16,6 +16,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/base/letters.hpp"
 #include "src/base/words.hpp"
 #include "src/files/output.hpp"
 #include "src/report/sections/comparison.hpp"
@@ -220,13 +221,9 @@ const Kind& kind_of(const std::string& path) {
 // if two files would have the same.
 std::string section_name(const std::string& path, std::set<std::string>& taken) {
   std::string stem = file_name(path);
-  stem = stem.substr(0, stem.find('.', 1));
-  for (char& c : stem)
-    if (!((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'))) c = '_';
-  if (stem.empty() || (stem[0] >= '0' && stem[0] <= '9')) stem.insert(0, "file_");
-  std::string name = stem;
-  for (int copy = 2; !taken.insert(name).second; ++copy) name = stem + "_" + std::to_string(copy);
-  return name;
+  stem = plain_name(stem.substr(0, stem.find('.', 1)));
+  if (stem.empty() || is_digit(stem[0])) stem.insert(0, "file_");
+  return free_name(stem, taken);
 }
 
 std::string title_of(const ReportOptions& options) {
@@ -237,13 +234,8 @@ std::string title_of(const ReportOptions& options) {
 void make_names_unique(Report& report) {
   std::set<std::string> taken;
   for (Section& section : report.sections)
-    for (auto& part : section.parts) {
-      auto* figure = std::get_if<Figure>(&part);
-      if (!figure) continue;
-      const std::string name = figure->name;
-      for (int copy = 2; !taken.insert(figure->name).second; ++copy)
-        figure->name = name + "_" + std::to_string(copy);
-    }
+    for (auto& part : section.parts)
+      if (auto* figure = std::get_if<Figure>(&part)) figure->name = free_name(figure->name, taken);
 }
 
 // Refuses what was asked for and no file has a use for: most likely a file was forgotten, or the wrong one

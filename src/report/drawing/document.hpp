@@ -5,12 +5,33 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "src/base/letters.hpp"
+
 namespace carbon {
+
+// Names of sections, figures and rows, each used once in a report.
+
+/// A text of a file with _ for each character that is neither a letter of ASCII, a digit, nor one of `also`.
+inline std::string plain_name(std::string_view text, std::string_view also = "") {
+  std::string out(text);
+  for (char& c : out)
+    if (!is_letter_or_digit(c) && also.find(c) == also.npos) c = '_';
+  return out;
+}
+/// The name itself, or if it is taken with a number: name_2. It is taken from now on.
+inline std::string free_name(const std::string& name, std::set<std::string>& taken,
+                             const std::string& before = "_", const std::string& after = "") {
+  std::string out = name;
+  for (int copy = 2; !taken.insert(out).second; ++copy) out = name + before + std::to_string(copy) + after;
+  return out;
+}
 
 struct TableColumn {
   std::string name;

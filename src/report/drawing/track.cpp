@@ -4,14 +4,14 @@
 #include <charconv>
 #include <cmath>
 
+#include "src/base/letters.hpp"
 #include "src/report/drawing/plot.hpp"
 #include "src/report/drawing/svg.hpp"
 
 namespace carbon {
 
 int letter_number(char letter) {
-  const char upper = letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
-  const size_t at = kLetterNames.find(upper);
+  const size_t at = kLetterNames.find(capital_letter(letter));
   return at == std::string_view::npos ? -1 : static_cast<int>(at);
 }
 

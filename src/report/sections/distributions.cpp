@@ -45,16 +45,7 @@ size_t GroupNames::number(std::string_view name) {
 std::vector<std::string> figure_parts(const std::vector<std::string>& tags) {
   std::vector<std::string> out;
   std::set<std::string> taken;
-  for (const std::string& tag : tags) {
-    std::string part = "_";
-    for (const char c : tag) {
-      const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-      part += plain ? c : '_';
-    }
-    std::string name = part;
-    for (int copy = 2; !taken.insert(name).second; ++copy) name = part + "_" + std::to_string(copy);
-    out.push_back(name);
-  }
+  for (const std::string& tag : tags) out.push_back(free_name("_" + plain_name(tag), taken));
   return out;
 }
 

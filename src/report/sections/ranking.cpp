@@ -220,12 +220,7 @@ std::string allele_text(const std::string& allele) {
 
 // A part of an address: letters that a browser, a shell or a mail could take for something else become _.
 std::string address_part(std::string_view text) {
-  std::string out(text.substr(0, kText));
-  for (char& c : out) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-    if (!plain && std::string_view("_.+*:").find(c) == std::string_view::npos) c = '_';
-  }
-  return out;
+  return plain_name(text.substr(0, kText), ".+*:");
 }
 
 std::string address_allele(const std::string& allele) {

@@ -184,10 +184,7 @@ std::vector<std::string> short_names(const std::vector<std::string>& paths) {
       const std::string folder = std::filesystem::path(path).parent_path().filename().string();
       if (!folder.empty()) name.insert(0, folder + "/");
     }
-    name = cut_middle(name, kLongestName);
-    const std::string first = name;
-    for (int copy = 2; !taken.insert(name).second; ++copy) name = first + " (" + std::to_string(copy) + ")";
-    out.push_back(name);
+    out.push_back(free_name(cut_middle(name, kLongestName), taken, " (", ")"));
   }
   return out;
 }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "src/base/letters.hpp"
 #include "src/base/numbers.hpp"
+#include "src/base/words.hpp"
 
 namespace carbon {
 namespace {
@@ -46,17 +48,6 @@ const std::vector<Assembly>& assemblies() {
   return all;
 }
 
-bool is_word(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
 bool has_word(const Assembly& assembly, std::string_view word) {
   return std::find(assembly.words.begin(), assembly.words.end(), word) != assembly.words.end();
 }
@@ -84,16 +75,14 @@ bool is_spelled_out(std::string_view allele) {
 }  // namespace
 
 const Assembly* find_assembly(std::string_view name) {
-  const std::string wanted = lower(name);
+  const std::string wanted = small_letters(std::string(name));
   for (const Assembly& one : assemblies())
-    if (wanted == lower(one.name) || has_word(one, wanted)) return &one;
+    if (equal_letters(name, one.name) || has_word(one, wanted)) return &one;
   return nullptr;
 }
 
 std::string assembly_names() {
-  std::string out;
-  for (const Assembly& one : assemblies()) out += (out.empty() ? "" : ", ") + std::string(one.name);
-  return out;
+  return joined(assemblies(), ", ", &Assembly::name);
 }
 
 void AssemblyVotes::add(const Assembly& one) {
@@ -102,10 +91,10 @@ void AssemblyVotes::add(const Assembly& one) {
 }
 
 void AssemblyVotes::add_text(std::string_view text) {
-  const std::string words = lower(text);
+  const std::string words = small_letters(std::string(text));
   for (size_t at = 0; at < words.size();) {
     size_t end = at;
-    while (end < words.size() && is_word(words[end])) ++end;
+    while (end < words.size() && is_letter_or_digit(words[end])) ++end;
     for (const Assembly& one : assemblies())
       if (has_word(one, std::string_view(words).substr(at, end - at))) add(one);
     at = end + 1;

@@ -5,6 +5,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/base/letters.hpp"
 #include "src/base/numbers.hpp"
 #include "src/base/words.hpp"
 #include "src/files/output.hpp"
@@ -239,8 +240,8 @@ std::string words_of(const std::string& field) {
   if (field == "RopeScaling") return "Scaling of positions";
   std::string out;  // "Pad tail" for PadTail
   for (const char c : field) {
-    const bool begins = c >= 'A' && c <= 'Z' && !out.empty() && out.back() >= 'a' && out.back() <= 'z';
-    out += begins ? std::string{' ', static_cast<char>(c - 'A' + 'a')} : std::string(1, c);
+    const bool begins = is_capital_letter(c) && !out.empty() && is_small_letter(out.back());
+    out += begins ? std::string{' ', small_letter(c)} : std::string(1, c);
   }
   return out;
 }

@@ -10,6 +10,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/base/letters.hpp"
 #include "src/base/numbers.hpp"
 #include "src/base/words.hpp"
 #include "src/formats/carbon_scores.hpp"
@@ -228,8 +229,7 @@ void choose_tags(const std::vector<KnownTag>& known, const CarbonModels& models,
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
 std::string upper(std::string bases) {
-  for (char& c : bases)
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  std::transform(bases.begin(), bases.end(), bases.begin(), capital_letter);
   return bases;
 }
 
