@@ -230,11 +230,12 @@ TEST_CASE("report: exons of a GFF3 with its escapes, parents and faults") {
   CHECK(gene.coding[0].start == 180);
   CHECK(file.genes[0][1].name == "ABC");
   CHECK(file.genes[1].empty());
-  Svg out;
-  CHECK(draw_genes(out, file.genes[0], 120, {0, 381}, 980, 0) > 0);
-  CHECK(out.body().find("&lt;script&gt;&amp;</text>") != std::string::npos);
-  CHECK(out.body().find("<script>") == std::string::npos);
-  CHECK(draw_genes(out, file.genes[1], 901, {0, 50}, 980, 0) == 0);
+  TrackStack with(rows_of(381)), without(rows_of(50)), nothing(rows_of(50));
+  with.add_genes(file.genes[0], 120, {0, 381});
+  CHECK(with.picture("").find("&lt;script&gt;&amp;</text>") != std::string::npos);
+  CHECK(with.picture("").find("<script>") == std::string::npos);
+  without.add_genes(file.genes[1], 901, {0, 50});
+  CHECK(without.picture("") == nothing.picture(""));
 
   const GeneFile spelled = read_genes(path, {{"chrC;1", 1, 1000}, {"c;1", 1, 2}});
   CHECK(spelled.known_sequence);

@@ -84,12 +84,7 @@ class LogoDrawing {
     scale();
     out_.begin_clip(place_.left, 0, place_.right - place_.left, options_.height);
     out_.path(means_, theme::kLine, " fill-opacity=\"0.75\"");
-    const std::string pale = " fill-opacity=\"" + std::string(theme::kPale) + "\" fill-rule=\"evenodd\"";
-    for (size_t k = 0; k < 4; ++k) {
-      out_.path(others_[k], theme::kLetters[k], pale);
-      out_.path(actual_[k], theme::kLetters[k], " fill-rule=\"evenodd\"");
-      out_.path(row_[k], theme::kLetters[k], " fill-rule=\"evenodd\"");
-    }
+    draw_letters(out_, others_, actual_, row_);
     out_.raw(unknown_.body());
     out_.end_clip();
     draw_position_axis(out_, track_, view_, options_.width, options_.height - kAxis);
@@ -99,15 +94,12 @@ class LogoDrawing {
   double x(size_t i) const { return place_.x(static_cast<double>(i)); }
 
   void mean(size_t i, size_t j) {
-    double sum = 0, count = 0;
-    for (size_t b = i; b < j; ++b) {
-      if (track_.base[b] < 0 || !has_value(track_, b)) continue;
-      sum += full_ * probability(track_, b, track_.base[b]);
-      ++count;
-    }
-    if (count > 0)
-      means_ += "M" + px(x(i)) + " " + plain_number(foot_) + "v" + px(-sum / count) + "H" + px(x(j)) + "V" +
-                plain_number(foot_) + "Z";
+    const double mean = mean_of(i, j, [&](size_t b) {
+      const bool known = track_.base[b] >= 0 && has_value(track_, b);
+      return known ? full_ * probability(track_, b, track_.base[b]) : kNoValue;
+    });
+    if (!std::isnan(mean))
+      means_ += "M" + px(x(i)) + " " + px(foot_) + "v" + px(-mean) + "H" + px(x(j)) + "V" + px(foot_) + "Z";
   }
 
   void base(size_t i) {
@@ -169,7 +161,7 @@ class LogoDrawing {
   const LogoOptions& options_;
   const TrackLayout place_;
   const double foot_, full_;
-  std::array<std::string, 4> actual_, others_, row_;  // path data for each letter
+  LetterPaths actual_, others_, row_;
   std::string means_;
   Svg unknown_;
 };
@@ -192,6 +184,16 @@ std::string letter_path(int letter, double left, double top, double width, doubl
   return path;
 }
 
+void draw_letters(Svg& out, const LetterPaths& pale, const LetterPaths& full, const LetterPaths& more) {
+  constexpr std::string_view kHoles = " fill-rule=\"evenodd\"";
+  for (size_t k = 0; k < 4; ++k) {
+    out.path(pale[k], theme::kLetters[k],
+             " fill-opacity=\"" + std::string(theme::kPale) + "\"" + std::string(kHoles));
+    out.path(full[k], theme::kLetters[k], kHoles);
+    out.path(more[k], theme::kLetters[k], kHoles);
+  }
+}
+
 void draw_logo(Svg& out, const BaseTrack& track, const TrackView& view, const LogoOptions& options) {
   LogoDrawing(out, track, view, options).draw();
 }
@@ -201,12 +203,9 @@ std::vector<Point> overview_means(const BaseTrack& track, size_t size) {
   const size_t length = track.length(), step = std::max<size_t>(1, size / 2);
   for (size_t start = 0; start < length; start += step) {
     const size_t end = std::min(length, start + size);
-    double sum = 0, count = 0;
-    for (size_t i = start; i < end; ++i) {
-      const double v = log_likelihood(track, i);
-      if (std::isfinite(v)) sum += v, ++count;
-    }
-    if (count > 0) result.push_back({static_cast<double>(start + end) / 2, sum / count});
+    const double mean =
+        mean_of(start, end, [&](size_t i) { return finite_or_none(log_likelihood(track, i)); });
+    if (!std::isnan(mean)) result.push_back({static_cast<double>(start + end) / 2, mean});
     if (end == length) break;
   }
   return result;

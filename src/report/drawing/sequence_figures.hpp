@@ -4,6 +4,7 @@
 // much less or more likely than the actual base the other letter is. Maps can have other rows besides.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <span>
 #include <string>
@@ -20,6 +21,10 @@ struct LogoOptions {
 
 /// The path of a letter (0 to 3) that fills a box.
 std::string letter_path(int letter, double left, double top, double width, double height);
+/// Path data for each letter.
+using LetterPaths = std::array<std::string, 4>;
+/// Draws letters in their colours, those of `pale` paler.
+void draw_letters(Svg& out, const LetterPaths& pale, const LetterPaths& full, const LetterPaths& more = {});
 void draw_logo(Svg& out, const BaseTrack& track, const TrackView& view, const LogoOptions& options);
 
 inline constexpr double kOverviewHeight = 74;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -67,6 +68,19 @@ struct TrackLayout {
 /// Calls visit(i, j) for the columns in view: bases i to j - 1 share a column.
 void for_columns(const BaseTrack& track, const TrackView& view, int64_t step,
                  const std::function<void(size_t, size_t)>& visit);
+
+/// The mean of what `value` says of bases i to j - 1, as far as it is a number; kNoValue if it never is.
+template <class Value>
+double mean_of(size_t i, size_t j, Value value) {
+  double sum = 0, count = 0;
+  for (; i < j; ++i)
+    if (const double one = value(i); !std::isnan(one)) sum += one, ++count;
+  return count > 0 ? sum / count : kNoValue;
+}
+/// kNoValue in the place of an infinite value.
+inline double finite_or_none(double value) {
+  return std::isfinite(value) ? value : kNoValue;
+}
 
 /// A number as JavaScript writes it into a text.
 std::string plain_number(double value);

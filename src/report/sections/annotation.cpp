@@ -141,14 +141,6 @@ struct GeneTotals {
 
 // ---- Probabilities
 
-// Means of a strand over windows of a piece; NaN where no base has a value.
-double mean_of(const TablePiece& piece, size_t begin, size_t end, size_t strand) {
-  double sum = 0, count = 0;
-  for (size_t i = begin; i < end; ++i)
-    if (const double value = piece.values[i][strand]; !std::isnan(value)) sum += value, ++count;
-  return count > 0 ? sum / count : NAN;
-}
-
 // The share of the bases of a piece that are more likely coding than not, of those with a value.
 struct CodingShare {
   double bases = 0, coding[2] = {0, 0};
@@ -186,7 +178,9 @@ Figure coding_figure(const std::string& name, const TablePiece& piece, std::vect
     windows.push_back({i, end, from, from + static_cast<double>(end - i) - 1});
   }
   const auto mean = [&](size_t strand) {
-    return [&piece, strand](const Window& one) { return mean_of(piece, one.begin, one.end, strand); };
+    return [&piece, strand](const Window& one) {
+      return mean_of(one.begin, one.end, [&](size_t i) { return piece.values[i][strand]; });
+    };
   };
   out.columns = columns_of<Window>(
       windows,

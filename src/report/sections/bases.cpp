@@ -230,8 +230,24 @@ void add_map(Chart& chart, const std::vector<std::string>& rows, const TablePiec
     chart.series.push_back({.mark = Series::cells, .name = rows[k], .value = first + k});
 }
 
-void draw_heading(Svg& out, double left, double y, std::string_view words) {
-  out.text(left, y, words, {.anchor = Anchor::start});
+void TrackStack::heading(double down, std::string_view words) {
+  out_.text(left_, y_ + down, words, {.anchor = Anchor::start});
+  y_ += 20;
+}
+
+void TrackStack::add_genes(const std::vector<Gene>& genes, int64_t first, const TrackView& view) {
+  const TrackLayout place(view, width_);
+  const GeneRows rows(genes, place.left, place.right,
+                      [&](int64_t position) { return place.x(static_cast<double>(position - first)); });
+  rows.draw(out_, y_);
+  y_ += rows.height();
+}
+
+void TrackStack::add_legend(double limit, bool reference) {
+  Svg legend;
+  draw_heatmap_legend(legend, limit, reference);
+  out_.add(legend, left_, y_);
+  y_ += kHeatLegendHeight + 4;
 }
 
 void draw_gene(Svg& out, const Gene& gene, const std::function<double(int64_t)>& edge, double left,
@@ -254,15 +270,6 @@ void draw_gene(Svg& out, const Gene& gene, const std::function<double(int64_t)>&
   out.stroke(line, theme::kMark);
   boxes(gene.exons, exon);
   boxes(gene.coding, 2 * exon);
-}
-
-double draw_genes(Svg& out, const std::vector<Gene>& genes, int64_t first, const TrackView& view,
-                  double width, double top) {
-  const TrackLayout place(view, width);
-  const GeneRows rows(genes, place.left, place.right,
-                      [&](int64_t position) { return place.x(static_cast<double>(position - first)); });
-  rows.draw(out, top);
-  return rows.height();
 }
 
 double genes_height(const Plot& plot, const std::vector<Gene>& genes) {

@@ -42,7 +42,6 @@ std::vector<TrackMark> exon_marks(const std::vector<Gene>& genes, const TablePie
 
 inline constexpr size_t kMostLetters = 400;  // bases that are drawn as letters
 inline constexpr size_t kMostNumbers = 500;  // rows of a table of numbers
-inline constexpr double kFigureTitle = 26;   // height in pixels
 
 /// How a piece is spread over a figure: in rows where its letters can be read, or as a whole.
 struct PieceRows {
@@ -52,6 +51,33 @@ struct PieceRows {
 };
 
 PieceRows rows_of(size_t length);
+
+/// A picture of tracks below one another.
+class TrackStack {
+ public:
+  explicit TrackStack(const PieceRows& rows)
+      : width_(rows.width), left_(TrackLayout(rows.views[0], rows.width).left) {}
+
+  /// A line of text, whose foot is `down` pixels further down.
+  void heading(double down, std::string_view words);
+  /// The genes in a part of a piece whose first base is at position `first`, with their names.
+  void add_genes(const std::vector<Gene>& genes, int64_t first, const TrackView& view);
+  /// What `draw` draws from the height 0 downwards.
+  template <class Draw>
+  void add(double height, Draw draw) {
+    Svg track;
+    draw(track);
+    out_.add(track, 0, y_);
+    y_ += height;
+  }
+  void add_legend(double limit, bool reference = true);
+  std::string picture(const std::string& title) const { return out_.picture(width_, y_, title); }
+
+ private:
+  const double width_, left_;
+  double y_ = 26;  // below the title
+  Svg out_;
+};
 /// What a table of numbers says of a base, which is given by its place in the piece.
 using BaseFields = std::vector<Field<size_t>>;
 /// A chart of them with positions and letters before these fields, whose table is called `before`, the piece
@@ -60,18 +86,12 @@ Chart base_chart(const TablePiece& piece, const std::string& before, const std::
                  BaseFields fields);
 /// Says that the last columns are the rows of a map; MultiQC draws maps of pieces that are not too long.
 void add_map(Chart& chart, const std::vector<std::string>& rows, const TablePiece& piece);
-/// A line of text above a track, at its left end.
-void draw_heading(Svg& out, double left, double y, std::string_view words);
 
 /// A gene as a line with arrows in the direction of reading, its exons as boxes, and coding parts as boxes of
 /// twice their height. `edge` is where a base begins.
 void draw_gene(Svg& out, const Gene& gene, const std::function<double(int64_t)>& edge, double left,
                double right, double middle, double exon);
-/// Draws the genes in a part of a piece whose first base is at position `first`, with their names, from `top`
-/// downwards. Returns their height, which is 0 if none is there.
-double draw_genes(Svg& out, const std::vector<Gene>& genes, int64_t first, const TrackView& view,
-                  double width, double top);
-/// The same above the frame of a chart along a sequence, which needs this height more.
+/// Draws genes, with their names, above the frame of a chart along a sequence, which needs this height more.
 double genes_height(const Plot& plot, const std::vector<Gene>& genes);
 void draw_genes_above(Plot& plot, const std::vector<Gene>& genes);
 

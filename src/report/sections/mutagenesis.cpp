@@ -16,102 +16,95 @@
 namespace carbon {
 namespace {
 
-constexpr double kHeading = 20, kEffects = 60, kLogo = 68, kRow = 18, kMapMargins = 28, kGap = 10;  // pixels
+constexpr double kEffects = 60, kLogo = 68, kRow = 18, kMapMargins = 28, kGap = 10;  // pixels
 
 // The mean change of each base of a piece; kNoValue where there is none.
 using MeanEffects = std::vector<double>;
 
-struct EffectOptions {
-  double width = 0, height = 60;
-  double least = -1, most = 1;  // the ends of the axis, with 0 between them
-};
-
 constexpr double kMargin = 7;  // pixels above and below
 
-// Where a value lies between the ends of the axis, from the top.
-struct EffectPlace {
-  double top, foot, least, most;
+// A track of mean effects from a line at zero. The ends of its axis are round. Upside down it shows minus the
+// effects.
+class EffectTrack {
+ public:
+  EffectTrack(Svg& out, const BaseTrack& track, const MeanEffects& effects, const TrackView& view,
+              double width, double height, bool upside_down)
+      : out_(out),
+        track_(track),
+        effects_(effects),
+        view_(view),
+        place_(view, width),
+        height_(height),
+        sign_(upside_down ? -1 : 1) {
+    double least = 0, most = 0;
+    for (const double value : effects)
+      if (std::isfinite(value)) least = std::min(least, value), most = std::max(most, value);
+    if (least == 0 && most == 0) most = 1;
+    const Axis axis = round_axis("", least, most);
+    const double low = std::min(axis.least, 0.0), high = std::max(axis.most, 0.0);
+    least_ = upside_down ? -high : low, most_ = upside_down ? -low : high;
+    draw_axis();
+    out_.begin_clip(place_.left, 0, place_.right - place_.left, height_);
+  }
 
-  EffectPlace(const EffectOptions& options, bool upside_down)
-      : top(kMargin),
-        foot(options.height - kMargin),
-        least(upside_down ? -options.most : options.least),
-        most(upside_down ? -options.least : options.most) {}
+  // Bars: orange for effects below zero, blue for those above. Columns of several bases show their mean.
+  void bars() {
+    std::string below, above;
+    const double gap = place_.unit >= 4 ? 0.5 : 0;
+    for_columns(track_, view_, place_.step, [&](size_t i, size_t j) {
+      const double mean = mean_of(i, j, [&](size_t b) { return finite_or_none(effects_[b]); });
+      if (std::isnan(mean)) return;
+      const double wide = place_.unit * static_cast<double>(j - i) - 2 * gap;
+      (mean < 0 ? below : above) +=
+          box_path(place_.x(static_cast<double>(i)) + gap, top(mean), wide, tall(mean));
+    });
+    out_.path(below, theme::kLess[2]);
+    out_.path(above, theme::kMore[2]);
+    out_.end_clip();
+  }
 
-  double y(double value) const { return top + (most - value) / (most - least) * (foot - top); }
+  // Letters: upwards if changing the base lowers the score, downwards and pale if it raises it. Only for
+  // bases that are wide enough for letters.
+  void letters() {
+    LetterPaths lowering, raising;
+    for_columns(track_, view_, 1, [&](size_t i, size_t) {
+      if (track_.base[i] < 0 || !std::isfinite(effects_[i]) || tall(effects_[i]) < 0.4) return;
+      (effects_[i] < 0 ? lowering : raising)[static_cast<size_t>(track_.base[i])] +=
+          letter_path(track_.base[i], place_.x(static_cast<double>(i)) + 0.06 * place_.unit, top(effects_[i]),
+                      0.88 * place_.unit, tall(effects_[i]));
+    });
+    draw_letters(out_, raising, lowering);
+    out_.end_clip();
+  }
+
+ private:
+  // Where a value lies between the ends of the axis, from the top.
+  double y(double value) const {
+    return kMargin + (most_ - value) / (most_ - least_) * (height_ - 2 * kMargin);
+  }
+  double top(double effect) const { return std::min(y(sign_ * effect), y(0)); }
+  double tall(double effect) const { return std::abs(y(sign_ * effect) - y(0)); }
+
+  // The ends of the axis and zero, without one that is too close to zero to be read.
+  void draw_axis() {
+    std::string grid;
+    const std::array<double, 3> values = {least_, 0, most_};
+    for (const double& value : values) {
+      if (&value != &values[1] && std::abs(y(value) - y(0)) < 12) continue;
+      grid += "M" + px(place_.left) + " " + px(y(value)) + "H" + px(place_.right);
+      out_.text(place_.left - 6, y(value) + 4, value_text(value), {.anchor = Anchor::end});
+    }
+    out_.stroke(grid, theme::kGrid);
+  }
+
+  Svg& out_;
+  const BaseTrack& track_;
+  const MeanEffects& effects_;
+  const TrackView& view_;
+  const TrackLayout place_;
+  const double height_, sign_;
+  double least_ = 0, most_ = 0;
 };
-
-// The ends of the axis and zero, without one that is too close to zero to be read.
-void draw_axis(Svg& out, const TrackLayout& place, const EffectPlace& effect) {
-  std::string grid;
-  const std::array<double, 3> values = {effect.least, 0, effect.most};
-  for (const double& value : values) {
-    const double y = effect.y(value);
-    if (&value != &values[1] && std::abs(y - effect.y(0)) < 12) continue;
-    grid += "M" + px(place.left) + " " + px(y) + "H" + px(place.right);
-    out.text(place.left - 6, y + 4, value_text(value), {.anchor = Anchor::end});
-  }
-  out.stroke(grid, theme::kGrid);
-}
-
-// Round ends of an axis for these effects.
-EffectOptions effect_axis(const MeanEffects& effects, double width, double height) {
-  double least = 0, most = 0;
-  for (const double value : effects)
-    if (std::isfinite(value)) least = std::min(least, value), most = std::max(most, value);
-  if (least == 0 && most == 0) most = 1;
-  const Axis axis = round_axis("", least, most);
-  return {width, height, std::min(axis.least, 0.0), std::max(axis.most, 0.0)};
-}
-
-// Bars from zero: orange for effects below, blue for those above. Columns of several bases show their mean.
-void draw_effects(Svg& out, const BaseTrack& track, const MeanEffects& effects, const TrackView& view,
-                  const EffectOptions& options) {
-  const TrackLayout place(view, options.width);
-  const EffectPlace effect(options, false);
-  draw_axis(out, place, effect);
-  std::string below, above;
-  const double zero = effect.y(0), gap = place.unit >= 4 ? 0.5 : 0;
-  for_columns(track, view, place.step, [&](size_t i, size_t j) {
-    double sum = 0, count = 0;
-    for (size_t b = i; b < j; ++b)
-      if (std::isfinite(effects[b])) sum += effects[b], ++count;
-    if (count == 0) return;
-    const double x = place.x(static_cast<double>(i)), y = effect.y(sum / count);
-    const double wide = place.unit * static_cast<double>(j - i) - 2 * gap;
-    (sum < 0 ? below : above) += box_path(x + gap, std::min(y, zero), wide, std::abs(y - zero));
-  });
-  out.begin_clip(place.left, 0, place.right - place.left, options.height);
-  out.path(below, theme::kLess[2]);
-  out.path(above, theme::kMore[2]);
-  out.end_clip();
-}
-
-// Letters from zero: upwards if changing the base lowers the score, downwards and pale if it raises it. The
-// axis is that of the effects, upside down. Only for bases that are wide enough for letters.
-void draw_effect_logo(Svg& out, const BaseTrack& track, const MeanEffects& effects, const TrackView& view,
-                      const EffectOptions& options) {
-  const TrackLayout place(view, options.width);
-  const EffectPlace effect(options, true);
-  draw_axis(out, place, effect);
-  std::array<std::string, 4> lowering, raising;
-  for_columns(track, view, 1, [&](size_t i, size_t) {
-    if (track.base[i] < 0 || !std::isfinite(effects[i])) return;
-    const double y = effect.y(-effects[i]), zero = effect.y(0), high = std::abs(y - zero);
-    if (high < 0.4) return;
-    const auto k = static_cast<size_t>(track.base[i]);
-    (effects[i] < 0 ? lowering : raising)[k] +=
-        letter_path(track.base[i], place.x(static_cast<double>(i)) + 0.06 * place.unit, std::min(y, zero),
-                    0.88 * place.unit, high);
-  });
-  out.begin_clip(place.left, 0, place.right - place.left, options.height);
-  for (size_t k = 0; k < 4; ++k) {
-    out.path(raising[k], theme::kLetters[k],
-             " fill-opacity=\"" + std::string(theme::kPale) + "\" fill-rule=\"evenodd\"");
-    out.path(lowering[k], theme::kLetters[k], " fill-rule=\"evenodd\"");
-  }
-  out.end_clip();
-}
 
 // A piece with the values of its changes, in the order of the rows of the map.
 class Changes {
@@ -121,12 +114,9 @@ class Changes {
     if (indels) names_ = {"del"};
     for (const char letter : kLetterNames) names_.emplace_back(1, letter);
     for (size_t i = 0; i < piece.length(); ++i) {
-      double sum = 0, count = 0;
-      for (size_t row = 0; row < names_.size(); ++row)
-        if (const double v = value(i, row); std::isfinite(v)) sum += v, ++count;
-      values_ += static_cast<size_t>(count);
-      bases_ += count > 0;
-      means_.push_back(count > 0 ? sum / count : kNoValue);
+      for (size_t row = 0; row < names_.size(); ++row) values_ += std::isfinite(value(i, row));
+      means_.push_back(mean_of(0, names_.size(), [&](size_t row) { return finite_or_none(value(i, row)); }));
+      bases_ += !std::isnan(means_.back());
     }
   }
 
@@ -178,11 +168,8 @@ class Changes {
 
  private:
   HeatCell cell(size_t i, size_t j, size_t row) const {
-    double sum = 0, count = 0;
-    for (size_t b = i; b < j; ++b)
-      if (const double v = value(b, row); !std::isnan(v)) sum += v, ++count;
-    if (count == 0) return {};
-    return {HeatCell::value, sum / count};
+    const double mean = mean_of(i, j, [&](size_t b) { return value(b, row); });
+    return std::isnan(mean) ? HeatCell{} : HeatCell{HeatCell::value, mean};
   }
 
   const TablePiece& piece_;
@@ -193,47 +180,27 @@ class Changes {
   size_t values_ = 0, bases_ = 0;
 };
 
-// The tracks of one row of the figure, from `y` downwards. Gives the place below them.
-double draw_row(Svg& out, const Changes& changes, const std::vector<Gene>& genes, const TrackView& view,
-                const PieceRows& rows, double limit, double y) {
-  const auto add = [&](const Svg& track, double height) {
-    out.add(track, 0, y);
-    y += height;
-  };
-  y += draw_genes(out, genes, changes.piece().first, view, rows.width, y);
-  Svg effects;
-  draw_effects(effects, changes.track(), changes.means(), view,
-               effect_axis(changes.means(), rows.width, kEffects));
-  add(effects, kEffects);
-  if (rows.letters) {
-    Svg logo;
-    draw_effect_logo(logo, changes.track(), changes.means(), view,
-                     effect_axis(changes.means(), rows.width, kLogo));
-    add(logo, kLogo);
-  }
-  const double height = kMapMargins + kRow * static_cast<double>(changes.names().size());
-  Svg map;
-  draw_heatmap(map, changes.track(), changes.rows(), view, {rows.width, height, limit});
-  add(map, height);
-  return y + kGap;
-}
-
 std::string picture(const std::string& title, const Changes& changes, const std::vector<Gene>& genes,
                     double limit) {
   const PieceRows rows = rows_of(changes.piece().length());
-  const double left = TrackLayout(rows.views[0], rows.width).left;
-  Svg out;
-  double y = kFigureTitle;
-  draw_heading(out, left, y + 10,
-               rows.letters
-                   ? "Mean effect of the changes of a base, in nats; minus that as letters; every change"
-                   : "Mean effect of the changes of a base, in nats; every change");
-  y += kHeading;
-  for (const TrackView& view : rows.views) y = draw_row(out, changes, genes, view, rows, limit, y);
-  Svg legend;
-  draw_heatmap_legend(legend, limit, !changes.indels());
-  out.add(legend, left, y);
-  return out.picture(rows.width, y + kHeatLegendHeight + 4, title);
+  const double map_height = kMapMargins + kRow * static_cast<double>(changes.names().size());
+  TrackStack stack(rows);
+  stack.heading(10, rows.letters
+                        ? "Mean effect of the changes of a base, in nats; minus that as letters; every change"
+                        : "Mean effect of the changes of a base, in nats; every change");
+  for (const TrackView& view : rows.views) {
+    const auto effects = [&](Svg& out, double height, bool upside_down) {
+      return EffectTrack(out, changes.track(), changes.means(), view, rows.width, height, upside_down);
+    };
+    stack.add_genes(genes, changes.piece().first, view);
+    stack.add(kEffects, [&](Svg& out) { effects(out, kEffects, false).bars(); });
+    if (rows.letters) stack.add(kLogo, [&](Svg& out) { effects(out, kLogo, true).letters(); });
+    stack.add(map_height + kGap, [&](Svg& out) {
+      draw_heatmap(out, changes.track(), changes.rows(), view, {rows.width, map_height, limit});
+    });
+  }
+  stack.add_legend(limit, !changes.indels());
+  return stack.picture(title);
 }
 
 std::string caption(const Changes& changes, bool genes, double limit) {

@@ -13,7 +13,7 @@
 namespace carbon {
 namespace {
 
-constexpr double kHeading = 20, kLogo = 150, kMap = 104, kGap = 8;  // heights in pixels
+constexpr double kLogo = 150, kMap = 104, kGap = 8;  // heights in pixels
 
 // What the bases of a track say in sum.
 struct TrackSummary {
@@ -44,26 +44,16 @@ TrackSummary summary_of(const BaseTrack& track, Sample* sample) {
 std::string logo_svg(const std::string& title, const TablePiece& piece, const BaseTrack& track,
                      const std::vector<Gene>& genes) {
   const PieceRows rows = rows_of(track.length());
-  const double left = TrackLayout(rows.views[0], rows.width).left;
-  Svg out;
-  double y = kFigureTitle;
-  draw_heading(out, left, y + 12,
-               "Mean log-likelihood of the bases, in nats; dashed: what guessing would reach");
-  Svg overview;
-  draw_overview(overview, track, rows.width);
-  out.add(overview, 0, y + kHeading);
-  y += kHeading + kOverviewHeight + kGap;
-  draw_heading(out, left, y + 12,
-               rows.letters ? "Probabilities of the letters" : "Probability of the actual base");
-  y += kHeading;
+  TrackStack stack(rows);
+  stack.heading(12, "Mean log-likelihood of the bases, in nats; dashed: what guessing would reach");
+  stack.add(kOverviewHeight + kGap, [&](Svg& out) { draw_overview(out, track, rows.width); });
+  stack.heading(12, rows.letters ? "Probabilities of the letters" : "Probability of the actual base");
   for (const TrackView& view : rows.views) {
-    y += draw_genes(out, genes, piece.first, view, rows.width, y);
-    Svg logo;
-    draw_logo(logo, track, view, {.width = rows.width, .height = kLogo});
-    out.add(logo, 0, y);
-    y += kLogo + kGap;
+    stack.add_genes(genes, piece.first, view);
+    stack.add(kLogo + kGap,
+              [&](Svg& out) { draw_logo(out, track, view, {.width = rows.width, .height = kLogo}); });
   }
-  return out.picture(rows.width, y, title);
+  return stack.picture(title);
 }
 
 std::string logo_caption(const BaseTrack& track, bool genes) {
@@ -92,19 +82,13 @@ std::string logo_caption(const BaseTrack& track, bool genes) {
 
 std::string map_svg(const std::string& title, const BaseTrack& track, double limit) {
   const PieceRows rows = rows_of(track.length());
-  Svg out;
-  const HeatRows letters = letter_rows(track);
-  double y = kFigureTitle;
-  for (const TrackView& view : rows.views) {
-    Svg map;
-    draw_heatmap(map, track, letters, view, {rows.width, kMap, limit});
-    out.add(map, 0, y);
-    y += kMap + kGap;
-  }
-  Svg legend;
-  draw_heatmap_legend(legend, limit);
-  out.add(legend, TrackLayout(rows.views[0], rows.width).left, y);
-  return out.picture(rows.width, y + kHeatLegendHeight + 4, title);
+  TrackStack stack(rows);
+  for (const TrackView& view : rows.views)
+    stack.add(kMap + kGap, [&](Svg& out) {
+      draw_heatmap(out, track, letter_rows(track), view, {rows.width, kMap, limit});
+    });
+  stack.add_legend(limit);
+  return stack.picture(title);
 }
 
 // The lowest and the highest change of a track, for the sentence of a map.

@@ -69,8 +69,7 @@ class PlaceFinder {
 };
 
 // The stack of one base, from the foot upwards.
-void draw_stack(const BaseTrack& track, size_t i, std::array<std::string, 4>& actual,
-                std::array<std::string, 4>& others) {
+void draw_stack(const BaseTrack& track, size_t i, LetterPaths& actual, LetterPaths& others) {
   std::array<int, 4> order = {0, 1, 2, 3};
   std::stable_sort(order.begin(), order.end(),
                    [&](int a, int b) { return probability(track, i, a) < probability(track, i, b); });
@@ -85,15 +84,11 @@ void draw_stack(const BaseTrack& track, size_t i, std::array<std::string, 4>& ac
 }
 
 std::string picture(const BaseTrack& track, size_t flank, const BasePlace& place) {
-  std::array<std::string, 4> actual, others;
+  LetterPaths actual, others;
   for (size_t i = 0; i < track.length(); ++i)
     if (has_value(track, i)) draw_stack(track, i, actual, others);
   Svg out;
-  for (size_t k = 0; k < 4; ++k) {
-    out.path(others[k], theme::kLetters[k],
-             " fill-opacity=\"" + std::string(theme::kPale) + "\" fill-rule=\"evenodd\"");
-    out.path(actual[k], theme::kLetters[k], " fill-rule=\"evenodd\"");
-  }
+  draw_letters(out, others, actual);
   out.box(static_cast<double>(flank) * kUnit, kFoot + 2, kUnit, 2.5, theme::kInk);
   const std::string width = px(static_cast<double>(track.length()) * kUnit), height = px(kHeight);
   return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + width + "\" height=\"" + height +
