@@ -8,7 +8,7 @@
 #include "src/base/error.hpp"
 #include "src/report/drawing/sequence_figures.hpp"
 #include "src/report/sections/bases.hpp"
-#include "src/report/sections/ranking.hpp"
+#include "src/report/sections/variant_parts.hpp"
 #include "src/report/sources/bases.hpp"
 #include "src/report/sources/genes.hpp"
 #include "test/unit/genome_files.hpp"

@@ -12,7 +12,7 @@
 
 #include "src/base/error.hpp"
 #include "src/report/sections/distributions.hpp"
-#include "src/report/sections/ranking.hpp"
+#include "src/report/sections/variant_parts.hpp"
 #include "src/report/sources/input.hpp"
 #include "src/report/sources/variants.hpp"
 
@@ -170,14 +170,17 @@ TEST_CASE("report: a long allele is shortened in the table of the lowest scores"
   VariantLayout layout;
   layout.tags.push_back({"S", "", kNoFlagTag});
   const ReportOptions options;
-  VariantRanking ranking(layout, options);
+  const VariantFile file{"v", "v.vcf", layout, options};
+  const std::unique_ptr<VariantPart> ranking = variant_ranking(file);
   VariantRecord record;
   record.ref = std::string(20, 'A');
   record.alts = {std::string(1234, 'A')};
   record.types = {"INS"};
   record.scores = {{-1.0f}};
-  ranking.add(record);
-  const Texts row = ranking.table().rows.at(0);
+  ranking->add(record);
+  Section section;
+  ranking->finish(section);
+  const Texts row = std::get<Table>(section.parts.at(0)).rows.at(0);
   CHECK(row[3] == std::string(20, 'A'));
   CHECK(row[4] == std::string(16, 'A') + "\u2026 (1,234 letters)");
 }

@@ -1,15 +1,21 @@
-#include "src/report/sections/gene_track.hpp"
+// Scores along genes: a figure for each of the genes with the lowest scores, or the highest where these are
+// the damaging ones, with its exons.
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <memory>
 #include <numeric>
+#include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "src/base/words.hpp"
 #include "src/formats/contig_spelling.hpp"
 #include "src/report/drawing/chart.hpp"
 #include "src/report/sections/bases.hpp"
-#include "src/report/sections/distributions.hpp"
 #include "src/report/sections/labels.hpp"
+#include "src/report/sections/variant_parts.hpp"
 #include "src/report/sources/input.hpp"
 
 namespace carbon {
@@ -103,6 +109,39 @@ std::vector<std::pair<double, std::string>> ExonScale::ticks() const {
 
 namespace {
 
+// An allele with a score, in 24 bytes.
+struct GeneAllele {
+  int64_t pos;
+  float score;
+  uint32_t contig : 30;          // among those of the file
+  uint32_t verdict : 2;          // a LabelJudge::Verdict
+  uint32_t change, consequence;  // "G>T" and its most severe consequence, in the words of the tracks
+};
+
+// Texts of which many alleles have the same, each once.
+class SharedWords {
+ public:
+  SharedWords() = default;
+  SharedWords(const SharedWords&) = delete;
+  SharedWords& operator=(const SharedWords&) = delete;
+
+  // The number of a text: 0, that of "", for a new one after twenty thousand.
+  uint32_t number(std::string text) {
+    const auto found = numbers_.find(text);
+    if (found != numbers_.end()) return found->second;
+    if (words_.size() >= kMost) return 0;
+    const auto number = static_cast<uint32_t>(words_.size());
+    words_.push_back(&numbers_.emplace(std::move(text), number).first->first);
+    return number;
+  }
+  const std::string& operator[](uint32_t number) const { return *words_[number]; }
+
+ private:
+  static constexpr size_t kMost = 20'000;
+  std::unordered_map<std::string, uint32_t> numbers_ = {{"", 0}};
+  std::vector<const std::string*> words_ = {&numbers_.begin()->first};  // keys stay where they are
+};
+
 constexpr size_t kFirstPlaces = 100;  // alleles among whose genes those to draw are chosen
 constexpr size_t kMostDots = 5000;
 constexpr size_t kName = 40;                               // letters of a gene's name
@@ -156,258 +195,275 @@ Axis score_axis(const ScoreTag& tag, double least, double most) {
   return out;
 }
 
-}  // namespace
+class GeneTracks final : public VariantPart {
+ public:
+  explicit GeneTracks(const VariantFile& file)
+      : name_(file.name), path_(file.path), layout_(file.layout), options_(file.options) {}
 
-GeneTracks::GeneTracks(const VariantLayout& layout, const ReportOptions& options)
-    : layout_(layout), options_(options) {}
-
-uint32_t SharedWords::number(std::string text) {
-  const auto found = numbers_.find(text);
-  if (found != numbers_.end()) return found->second;
-  if (words_.size() >= kMost) return 0;
-  const auto number = static_cast<uint32_t>(words_.size());
-  words_.push_back(&numbers_.emplace(std::move(text), number).first->first);
-  return number;
-}
-
-uint32_t GeneTracks::contig_number(const std::string& name) {
-  if (!contigs_.empty() && contigs_.back() == name) return static_cast<uint32_t>(contigs_.size() - 1);
-  const auto number =
-      static_cast<uint32_t>(std::find(contigs_.begin(), contigs_.end(), name) - contigs_.begin());
-  if (number == contigs_.size()) contigs_.push_back(name);
-  return number;
-}
-
-void GeneTracks::add(const VariantRecord& record) {
-  if (options_.genes.empty()) return;
-  for (size_t alt = 0; alt < record.alts.size(); ++alt) {
-    const float score = record.scores[0][alt];
-    if (!std::isfinite(score)) continue;
-    const auto verdict = record.labels.empty() ? LabelJudge::Verdict::missing : record.labels[alt];
-    const std::string consequence =
-        record.consequences.empty() ? "" : cut_text(record.consequences[alt].term, kWord);
-    alleles_.push_back({record.pos, score, contig_number(record.contig), static_cast<uint32_t>(verdict) & 3,
-                        words_.number(change_name(record, alt)), words_.number(consequence)});
-  }
-}
-
-// The positions of the lowest (or highest) scores, the lowest (or highest) first; each once.
-std::vector<GeneArea> GeneTracks::first_places() const {
-  std::vector<size_t> order(alleles_.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  const size_t count = std::min(kFirstPlaces, order.size());
-  std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(count), order.end(),
-                    [&](size_t a, size_t b) {
-                      return alleles_[a].score != alleles_[b].score
-                                 ? layout_.tags[0].before(alleles_[a].score, alleles_[b].score)
-                                 : a < b;
-                    });
-  std::vector<GeneArea> out;
-  for (size_t i = 0; i < count; ++i) {
-    const GeneAllele& allele = alleles_[order[i]];
-    const std::string& contig = contigs_[allele.contig];
-    if (std::none_of(out.begin(), out.end(),
-                     [&](const GeneArea& one) { return one.sequence == contig && one.start == allele.pos; }))
-      out.push_back({contig, allele.pos, allele.pos});
-  }
-  return out;
-}
-
-// The genes at these places, each once, in their order. Their exons are not complete: only those at the
-// place.
-std::vector<GeneTracks::Place> GeneTracks::first_genes(const GeneFile& file,
-                                                       const std::vector<GeneArea>& places) const {
-  std::vector<Place> out;
-  for (size_t i = 0; i < places.size(); ++i) {
-    const auto contig = static_cast<uint32_t>(
-        std::find(contigs_.begin(), contigs_.end(), places[i].sequence) - contigs_.begin());
-    for (const Gene& gene : file.genes[i]) {
-      const bool known = std::any_of(out.begin(), out.end(), [&](const Place& one) {
-        return one.contig == contig && one.gene.name == gene.name && one.gene.start == gene.start;
-      });
-      if (!known && out.size() < kMostGenes) out.push_back({contig, gene});
+  // Keeps 24 bytes for each allele with a score of the first tag, if options.genes names a file.
+  void add(const VariantRecord& record) override {
+    if (options_.genes.empty()) return;
+    for (size_t alt = 0; alt < record.alts.size(); ++alt) {
+      const float score = record.scores[0][alt];
+      if (!std::isfinite(score)) continue;
+      const auto verdict = record.labels.empty() ? LabelJudge::Verdict::missing : record.labels[alt];
+      const std::string consequence =
+          record.consequences.empty() ? "" : cut_text(record.consequences[alt].term, kWord);
+      alleles_.push_back({record.pos, score, contig_number(record.contig), static_cast<uint32_t>(verdict) & 3,
+                          words_.number(change_name(record, alt)), words_.number(consequence)});
     }
   }
-  return out;
-}
 
-void GeneTracks::read_exons(std::vector<Place>& genes) const {
-  std::vector<GeneArea> areas;
-  for (const Place& place : genes)
-    areas.push_back({contigs_[place.contig], place.gene.start, place.gene.end});
-  const GeneFile file = read_genes(options_.genes, areas);
-  for (size_t i = 0; i < genes.size(); ++i)
-    for (const Gene& gene : file.genes[i])
-      if (gene.name == genes[i].gene.name && gene.start <= genes[i].gene.start &&
-          gene.end >= genes[i].gene.end) {
-        genes[i].gene = gene;
-        break;
+  // Reads the genes, twice, and adds figures, or a paragraph that says why there are none.
+  void finish(Section& section) override {
+    if (options_.genes.empty() || alleles_.empty()) return;
+    const std::string extreme = layout_.tags[0].extreme();
+    const std::vector<GeneArea> places = first_places();
+    const GeneFile file = read_genes(options_.genes, places);
+    if (!file.known_sequence) {
+      const std::string words = no_sequence_words(file, places[0].sequence);
+      options_.log->warning("report",
+                            options_.genes + ": no feature lies on a sequence of " + path_ + ", " + words);
+      section.paragraphs.push_back("No genes are drawn: " + file_name(options_.genes) +
+                                   " has no feature on a sequence of the " + extreme + " scores, " + words +
+                                   ". The names must be equal.");
+      return;
+    }
+    if (!file.other_names.empty())
+      options_.log->warning("report", options_.genes + ": it has no feature on " + file.other_names + "; " +
+                                          std::string(kRenameContigs));
+    section.provenance.emplace_back("Genes", file_name(options_.genes));
+    std::vector<Place> genes = first_genes(file, places);
+    if (genes.empty()) {
+      section.paragraphs.push_back("No gene of " + file_name(options_.genes) + " has one of the " +
+                                   count_text(places.size()) + " places with the " + extreme + " scores.");
+      return;
+    }
+    section.paragraphs.push_back("The genes of " + file_name(options_.genes) + " with the " + extreme +
+                                 " scores are drawn, the " + extreme + " first, " +
+                                 std::to_string(kMostGenes) + " at most.");
+    read_exons(genes);
+    for (size_t i = 0; i < genes.size(); ++i)
+      section.parts.emplace_back(figure(name_ + "_gene_" + std::to_string(i + 1), genes[i]));
+  }
+
+ private:
+  static constexpr size_t kMostGenes = 6;
+
+  struct Place {
+    uint32_t contig;
+    Gene gene;
+  };
+
+  uint32_t contig_number(const std::string& name) {
+    if (!contigs_.empty() && contigs_.back() == name) return static_cast<uint32_t>(contigs_.size() - 1);
+    const auto number =
+        static_cast<uint32_t>(std::find(contigs_.begin(), contigs_.end(), name) - contigs_.begin());
+    if (number == contigs_.size()) contigs_.push_back(name);
+    return number;
+  }
+
+  // The positions of the lowest (or highest) scores, the lowest (or highest) first; each once.
+  std::vector<GeneArea> first_places() const {
+    std::vector<size_t> order(alleles_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    const size_t count = std::min(kFirstPlaces, order.size());
+    std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(count), order.end(),
+                      [&](size_t a, size_t b) {
+                        return alleles_[a].score != alleles_[b].score
+                                   ? layout_.tags[0].before(alleles_[a].score, alleles_[b].score)
+                                   : a < b;
+                      });
+    std::vector<GeneArea> out;
+    for (size_t i = 0; i < count; ++i) {
+      const GeneAllele& allele = alleles_[order[i]];
+      const std::string& contig = contigs_[allele.contig];
+      if (std::none_of(out.begin(), out.end(), [&](const GeneArea& one) {
+            return one.sequence == contig && one.start == allele.pos;
+          }))
+        out.push_back({contig, allele.pos, allele.pos});
+    }
+    return out;
+  }
+
+  // The genes at these places, each once, in their order. Their exons are not complete: only those at the
+  // place.
+  std::vector<Place> first_genes(const GeneFile& file, const std::vector<GeneArea>& places) const {
+    std::vector<Place> out;
+    for (size_t i = 0; i < places.size(); ++i) {
+      const auto contig = static_cast<uint32_t>(
+          std::find(contigs_.begin(), contigs_.end(), places[i].sequence) - contigs_.begin());
+      for (const Gene& gene : file.genes[i]) {
+        const bool known = std::any_of(out.begin(), out.end(), [&](const Place& one) {
+          return one.contig == contig && one.gene.name == gene.name && one.gene.start == gene.start;
+        });
+        if (!known && out.size() < kMostGenes) out.push_back({contig, gene});
       }
-}
+    }
+    return out;
+  }
 
-Figure GeneTracks::figure(const std::string& name, const Place& place) const {
-  std::vector<GeneAllele> inside;
-  for (const GeneAllele& allele : alleles_)
-    if (allele.contig == place.contig && allele.pos >= place.gene.start && allele.pos <= place.gene.end)
-      inside.push_back(allele);
-  std::stable_sort(inside.begin(), inside.end(), [&](const GeneAllele& a, const GeneAllele& b) {
-    return layout_.tags[0].before(a.score, b.score);
-  });
-  const Chart genome = chart(name, place, inside, nullptr);
-  Figure out = figure_of(genome);
-  const ExonScale scale(place.gene);
-  if (!scale.worth_it()) return out;
-  Figure shown = figure_of(chart(name, place, inside, &scale));
-  shown.multiqc = std::move(out.multiqc);
-  shown.other = {"genome", "At the scale of the genome", std::move(out.svg), std::move(out.points),
-                 std::move(out.axis)};
-  return shown;
-}
+  void read_exons(std::vector<Place>& genes) const {
+    std::vector<GeneArea> areas;
+    for (const Place& place : genes)
+      areas.push_back({contigs_[place.contig], place.gene.start, place.gene.end});
+    const GeneFile file = read_genes(options_.genes, areas);
+    for (size_t i = 0; i < genes.size(); ++i)
+      for (const Gene& gene : file.genes[i])
+        if (gene.name == genes[i].gene.name && gene.start <= genes[i].gene.start &&
+            gene.end >= genes[i].gene.end) {
+          genes[i].gene = gene;
+          break;
+        }
+  }
 
-// The chart of one gene. `alleles` are those in it, at least one, the lowest (or highest) score first.
-// Without `scale` it is drawn at the scale of the genome.
-Chart GeneTracks::chart(const std::string& name, const Place& place, const std::vector<GeneAllele>& alleles,
-                        const ExonScale* scale) const {
-  const ScoreTag& tag = layout_.tags[0];
-  const Gene& gene = place.gene;
-  const std::string &contig = contigs_[place.contig], &label = options_.label;
-  const std::string gene_name = cut_text(gene.name.empty() ? "a gene without a name" : gene.name, kName);
-  const std::string classes[] = {cut_text(layout_.classes.positive, kName),
-                                 label.empty() ? "alleles" : cut_text(layout_.classes.negative, kName),
-                                 "neither"};  // as kClassColours
-  const auto class_shown = [&](const GeneAllele& one) {
-    return label.empty() ? 1 : class_of(static_cast<LabelJudge::Verdict>(one.verdict));
-  };
-  const bool dots = alleles.size() <= kMostDots;
-  Chart out;
-  out.name = name;
-  out.title = tag.name + " along " + gene_name;
-  out.width = kWidth, out.height = kHeight;
-  out.x = {"Position on " + cut_text(contig, kName),
-           static_cast<double>(gene.start),
-           static_cast<double>(gene.end),
-           false,
-           {},
-           true};
-  if (gene.start == gene.end) out.x.least -= 1, out.x.most += 1;
-  if (scale) {
-    out.x.label += ", introns shortened";
-    out.x.least = 0, out.x.most = scale->length();
-    out.x.ticks = scale->ticks();
+  Figure figure(const std::string& name, const Place& place) const {
+    std::vector<GeneAllele> inside;
+    for (const GeneAllele& allele : alleles_)
+      if (allele.contig == place.contig && allele.pos >= place.gene.start && allele.pos <= place.gene.end)
+        inside.push_back(allele);
+    std::stable_sort(inside.begin(), inside.end(), [&](const GeneAllele& a, const GeneAllele& b) {
+      return layout_.tags[0].before(a.score, b.score);
+    });
+    const Chart genome = chart(name, place, inside, nullptr);
+    Figure out = figure_of(genome);
+    const ExonScale scale(place.gene);
+    if (!scale.worth_it()) return out;
+    Figure shown = figure_of(chart(name, place, inside, &scale));
+    shown.multiqc = std::move(out.multiqc);
+    shown.other = {"genome", "At the scale of the genome", std::move(out.svg), std::move(out.points),
+                   std::move(out.axis)};
+    return shown;
   }
-  const auto edge = [scale](int64_t base) {
-    return scale ? scale->edge(base) : static_cast<double>(base) - 0.5;
-  };
-  std::vector<double> scores;
-  for (const GeneAllele& one : alleles) scores.push_back(one.score);
-  if (!dots) scores = {scores.front(), scores.back()};  // bars have all of them
-  const auto [least, most] = middle_of(std::move(scores));
-  out.y = score_axis(tag, least, most);
-  const auto change = [&](const GeneAllele& one) { return words_[one.change]; };
-  const auto allele = [&](const GeneAllele& one) {
-    return place_text(contig, one.pos) + (change(one).empty() ? "" : " " + change(one));
-  };
-  const auto or_point = [](const std::string& text) { return text.empty() ? "." : text; };
-  std::vector<Field<GeneAllele>> fields = {
-      {"Position", "of the first base of REF, from 1", &GeneAllele::pos, ChartColumn::count},
-      {tag.name, tag.unit, &GeneAllele::score},
-      {"place on the scale", "",
-       [&](const GeneAllele& one) {
-         return scale ? (scale->edge(one.pos) + scale->edge(one.pos + 1)) / 2 : static_cast<double>(one.pos);
-       },
-       ChartColumn::hidden},
-      {"name", "", allele, ChartColumn::hidden},
-      {"Change", "REF>ALT", [&](const GeneAllele& one) { return or_point(change(one)); }}};
-  if (!layout_.consequence_tag.empty())
-    fields.push_back({"Consequence", "The most severe one for this allele in " + layout_.consequence_tag,
-                      [&](const GeneAllele& one) { return or_point(words_[one.consequence]); }});
-  if (!label.empty())
-    fields.push_back({"Label", label, [&](const GeneAllele& one) { return classes[class_shown(one)]; }});
-  // Of more alleles than can be told apart the numbers are those of the first.
-  const std::vector<GeneAllele> shown(alleles.begin(), dots ? alleles.end() : alleles.begin() + kMostNumbers);
-  out.columns = columns_of(shown, fields);
-  out.x_column = kPlaceColumn;
-  out.names = kNameColumn;
-  out.row = "allele";
-  out.first = tag.extreme();
-  out.most_rows = out.most_multiqc = kMostNumbers;
-  out.all_rows = alleles.size();
-  for (const size_t k : kOrder)
-    out.series.insert(out.series.begin(), {.mark = Series::dots,
-                                           .name = label.empty() ? tag.name : classes[k],
-                                           .colour = kClassColours[k],
-                                           .value = 1,
-                                           .rows = std::vector<size_t>(),
-                                           .size = 2.8,
-                                           .opacity = kOpacity,
-                                           .edge = theme::kPaper,
-                                           .drawn = dots});
-  for (size_t i = 0; i < shown.size(); ++i) {
-    const GeneAllele& one = shown[i];
-    const std::string& consequence = words_[one.consequence];
-    out.series[class_shown(one)].rows->push_back(i);
-    out.tips.push_back(allele(one) + "\n" + tag.name + ": " + value_text(one.score) +
-                       (consequence.empty() ? "" : "\n" + consequence) +
-                       (label.empty() ? "" : "\n" + classes[class_shown(one)]));
-  }
-  for (size_t k = 0; k < std::size(classes); ++k)
-    out.series[k].legend = classes[k] + ", n = " + count_text(out.series[k].rows->size());
-  std::erase_if(out.series, [](const Series& one) { return one.rows->empty(); });
-  if (!dots) out.legend = {{"lowest to highest score, n = " + count_text(alleles.size()), theme::kLine}};
-  out.legend.push_back({"exons (higher: coding)", theme::kMark});
-  out.series.push_back(
-      {.colour = theme::kSoft, .points = {{out.x.least, 0}, {out.x.most, 0}}, .size = 1, .dashed = true});
-  out.above = [&alleles, &gene, dots, edge](Plot& plot) {
-    if (!dots) draw_ranges(plot, alleles, edge);
-    draw_gene(
-        plot.marks(), gene, [&](int64_t base) { return plot.x(edge(base)); }, plot.left(), plot.right(),
-        plot.bottom() - kFoot / 2, kExon);
-  };
-  out.what = with_unit(tag.name, tag.unit) + " of " + plural(alleles.size(), "alternative allele") + " in " +
-             gene_name + ", " + gene_place(contig, gene) + ", by position.";
-  out.how =
-      std::string(dots ? "A dot is an allele."
-                       : "A bar reaches from the lowest to the highest score of its positions.") +
-      " Below are the exons of all transcripts together, their coding parts higher." +
-      (scale ? " Exons have their lengths, with " + std::to_string(ExonScale::kSplice) +
-                   " bases on each side; longer introns are shortened. Positions are those of the first "
-                   "bases of exons."
-             : "");
-  out.words = "The " + std::string(tag.extreme()) + " score is " + value_text(alleles.front().score) +
-              " at " + place_text(contig, alleles.front().pos) + ".";
-  return out;
-}
 
-void GeneTracks::finish(const std::string& name, const std::string& path, Section& section) {
-  if (options_.genes.empty() || alleles_.empty()) return;
-  const std::string extreme = layout_.tags[0].extreme();
-  const std::vector<GeneArea> places = first_places();
-  const GeneFile file = read_genes(options_.genes, places);
-  if (!file.known_sequence) {
-    const std::string words = no_sequence_words(file, places[0].sequence);
-    options_.log->warning("report",
-                          options_.genes + ": no feature lies on a sequence of " + path + ", " + words);
-    section.paragraphs.push_back("No genes are drawn: " + file_name(options_.genes) +
-                                 " has no feature on a sequence of the " + extreme + " scores, " + words +
-                                 ". The names must be equal.");
-    return;
+  // The chart of one gene. `alleles` are those in it, at least one, the lowest (or highest) score first.
+  // Without `scale` it is drawn at the scale of the genome.
+  Chart chart(const std::string& name, const Place& place, const std::vector<GeneAllele>& alleles,
+              const ExonScale* scale) const {
+    const ScoreTag& tag = layout_.tags[0];
+    const Gene& gene = place.gene;
+    const std::string &contig = contigs_[place.contig], &label = options_.label;
+    const std::string gene_name = cut_text(gene.name.empty() ? "a gene without a name" : gene.name, kName);
+    const std::string classes[] = {cut_text(layout_.classes.positive, kName),
+                                   label.empty() ? "alleles" : cut_text(layout_.classes.negative, kName),
+                                   "neither"};  // as kClassColours
+    const auto class_shown = [&](const GeneAllele& one) {
+      return label.empty() ? 1 : class_of(static_cast<LabelJudge::Verdict>(one.verdict));
+    };
+    const bool dots = alleles.size() <= kMostDots;
+    Chart out;
+    out.name = name;
+    out.title = tag.name + " along " + gene_name;
+    out.width = kWidth, out.height = kHeight;
+    out.x = {"Position on " + cut_text(contig, kName),
+             static_cast<double>(gene.start),
+             static_cast<double>(gene.end),
+             false,
+             {},
+             true};
+    if (gene.start == gene.end) out.x.least -= 1, out.x.most += 1;
+    if (scale) {
+      out.x.label += ", introns shortened";
+      out.x.least = 0, out.x.most = scale->length();
+      out.x.ticks = scale->ticks();
+    }
+    const auto edge = [scale](int64_t base) {
+      return scale ? scale->edge(base) : static_cast<double>(base) - 0.5;
+    };
+    std::vector<double> scores;
+    for (const GeneAllele& one : alleles) scores.push_back(one.score);
+    if (!dots) scores = {scores.front(), scores.back()};  // bars have all of them
+    const auto [least, most] = middle_of(std::move(scores));
+    out.y = score_axis(tag, least, most);
+    const auto change = [&](const GeneAllele& one) { return words_[one.change]; };
+    const auto allele = [&](const GeneAllele& one) {
+      return place_text(contig, one.pos) + (change(one).empty() ? "" : " " + change(one));
+    };
+    const auto or_point = [](const std::string& text) { return text.empty() ? "." : text; };
+    std::vector<Field<GeneAllele>> fields = {
+        {"Position", "of the first base of REF, from 1", &GeneAllele::pos, ChartColumn::count},
+        {tag.name, tag.unit, &GeneAllele::score},
+        {"place on the scale", "",
+         [&](const GeneAllele& one) {
+           return scale ? (scale->edge(one.pos) + scale->edge(one.pos + 1)) / 2
+                        : static_cast<double>(one.pos);
+         },
+         ChartColumn::hidden},
+        {"name", "", allele, ChartColumn::hidden},
+        {"Change", "REF>ALT", [&](const GeneAllele& one) { return or_point(change(one)); }}};
+    if (!layout_.consequence_tag.empty())
+      fields.push_back({"Consequence", "The most severe one for this allele in " + layout_.consequence_tag,
+                        [&](const GeneAllele& one) { return or_point(words_[one.consequence]); }});
+    if (!label.empty())
+      fields.push_back({"Label", label, [&](const GeneAllele& one) { return classes[class_shown(one)]; }});
+    // Of more alleles than can be told apart the numbers are those of the first.
+    const std::vector<GeneAllele> shown(alleles.begin(),
+                                        dots ? alleles.end() : alleles.begin() + kMostNumbers);
+    out.columns = columns_of(shown, fields);
+    out.x_column = kPlaceColumn;
+    out.names = kNameColumn;
+    out.row = "allele";
+    out.first = tag.extreme();
+    out.most_rows = out.most_multiqc = kMostNumbers;
+    out.all_rows = alleles.size();
+    for (const size_t k : kOrder)
+      out.series.insert(out.series.begin(), {.mark = Series::dots,
+                                             .name = label.empty() ? tag.name : classes[k],
+                                             .colour = kClassColours[k],
+                                             .value = 1,
+                                             .rows = std::vector<size_t>(),
+                                             .size = 2.8,
+                                             .opacity = kOpacity,
+                                             .edge = theme::kPaper,
+                                             .drawn = dots});
+    for (size_t i = 0; i < shown.size(); ++i) {
+      const GeneAllele& one = shown[i];
+      const std::string& consequence = words_[one.consequence];
+      out.series[class_shown(one)].rows->push_back(i);
+      out.tips.push_back(allele(one) + "\n" + tag.name + ": " + value_text(one.score) +
+                         (consequence.empty() ? "" : "\n" + consequence) +
+                         (label.empty() ? "" : "\n" + classes[class_shown(one)]));
+    }
+    for (size_t k = 0; k < std::size(classes); ++k)
+      out.series[k].legend = classes[k] + ", n = " + count_text(out.series[k].rows->size());
+    std::erase_if(out.series, [](const Series& one) { return one.rows->empty(); });
+    if (!dots) out.legend = {{"lowest to highest score, n = " + count_text(alleles.size()), theme::kLine}};
+    out.legend.push_back({"exons (higher: coding)", theme::kMark});
+    out.series.push_back(
+        {.colour = theme::kSoft, .points = {{out.x.least, 0}, {out.x.most, 0}}, .size = 1, .dashed = true});
+    out.above = [&alleles, &gene, dots, edge](Plot& plot) {
+      if (!dots) draw_ranges(plot, alleles, edge);
+      draw_gene(
+          plot.marks(), gene, [&](int64_t base) { return plot.x(edge(base)); }, plot.left(), plot.right(),
+          plot.bottom() - kFoot / 2, kExon);
+    };
+    out.what = with_unit(tag.name, tag.unit) + " of " + plural(alleles.size(), "alternative allele") +
+               " in " + gene_name + ", " + gene_place(contig, gene) + ", by position.";
+    out.how =
+        std::string(dots ? "A dot is an allele."
+                         : "A bar reaches from the lowest to the highest score of its positions.") +
+        " Below are the exons of all transcripts together, their coding parts higher." +
+        (scale ? " Exons have their lengths, with " + std::to_string(ExonScale::kSplice) +
+                     " bases on each side; longer introns are shortened. Positions are those of the first "
+                     "bases of exons."
+               : "");
+    out.words = "The " + std::string(tag.extreme()) + " score is " + value_text(alleles.front().score) +
+                " at " + place_text(contig, alleles.front().pos) + ".";
+    return out;
   }
-  if (!file.other_names.empty())
-    options_.log->warning("report", options_.genes + ": it has no feature on " + file.other_names + "; " +
-                                        std::string(kRenameContigs));
-  section.provenance.emplace_back("Genes", file_name(options_.genes));
-  std::vector<Place> genes = first_genes(file, places);
-  if (genes.empty()) {
-    section.paragraphs.push_back("No gene of " + file_name(options_.genes) + " has one of the " +
-                                 count_text(places.size()) + " places with the " + extreme + " scores.");
-    return;
-  }
-  section.paragraphs.push_back("The genes of " + file_name(options_.genes) + " with the " + extreme +
-                               " scores are drawn, the " + extreme + " first, " + std::to_string(kMostGenes) +
-                               " at most.");
-  read_exons(genes);
-  for (size_t i = 0; i < genes.size(); ++i)
-    section.parts.emplace_back(figure(name + "_gene_" + std::to_string(i + 1), genes[i]));
+
+  const std::string &name_, &path_;
+  const VariantLayout& layout_;
+  const ReportOptions& options_;
+  std::vector<std::string> contigs_;
+  std::vector<GeneAllele> alleles_;
+  SharedWords words_;
+};
+
+}  // namespace
+
+std::unique_ptr<VariantPart> gene_tracks(const VariantFile& file) {
+  return std::make_unique<GeneTracks>(file);
 }
 
 }  // namespace carbon

@@ -23,8 +23,8 @@ namespace carbon {
 /// depend on; and how many do not. No score is NaN. Takes five bytes for each allele, and drawing twelve
 /// more.
 struct LabelledScores {
-  std::vector<float> scores;
-  std::vector<bool> positive;
+  std::vector<float> scores = {};
+  std::vector<bool> positive = {};
   uint64_t missing_score = 0, missing_label = 0, other_label = 0;
   bool low = false;       // by the header, low scores are those of positive alleles
   bool high = false;      // by the header, high ones are

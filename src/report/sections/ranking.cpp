@@ -1,8 +1,12 @@
-#include "src/report/sections/ranking.hpp"
+// The alleles with the lowest scores, or the highest where these are the damaging ones, as a table with a
+// small sequence logo in each row: the bases around each allele with the probabilities of their letters,
+// which are also data for the page's viewer, and the genes there.
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <memory>
 #include <span>
 #include <unordered_map>
 
@@ -12,7 +16,8 @@
 #include "src/report/drawing/sequence_figures.hpp"
 #include "src/report/drawing/svg.hpp"
 #include "src/report/sections/bases.hpp"
-#include "src/report/sections/distributions.hpp"
+#include "src/report/sections/summaries.hpp"
+#include "src/report/sections/variant_parts.hpp"
 #include "src/report/sources/bases.hpp"
 #include "src/report/sources/input.hpp"
 
@@ -149,6 +154,12 @@ std::string small_logo(const Surroundings& around, const BasePlace& place, size_
   return picture(make_track(around.letters.substr(from, 2 * shown + 1), middle), shown, place);
 }
 
+// ---- The table
+
+namespace {
+
+// Data for the viewer as viewer_data() makes it, of all bases, with the exons of `genes` marked; "" without
+// values. `name` is that of the allele.
 std::string locus_data(const Surroundings& around, const BasePlace& place, const std::string& name,
                        const std::vector<Gene>& genes) {
   if (around.letters.empty()) return {};
@@ -163,6 +174,7 @@ std::string locus_data(const Surroundings& around, const BasePlace& place, const
   return viewer_data(name, make_track(piece.letters, rows.subspan(left_out), first), marks, "");
 }
 
+// The genes at a place and which part of them it is: "BRCA1 (coding), NBR2 (intron)"; "" for none.
 std::string gene_words(const std::vector<Gene>& genes, int64_t pos) {
   std::string out;
   for (const Gene& gene : genes) {
@@ -173,10 +185,6 @@ std::string gene_words(const std::vector<Gene>& genes, int64_t pos) {
   }
   return out;
 }
-
-// ---- The table
-
-namespace {
 
 constexpr size_t kAllele = 16;         // letters of a long allele
 constexpr size_t kText = 60;           // of texts that a file may make as long as it likes
@@ -228,126 +236,162 @@ std::string address_of(const VariantRecord& record, size_t alt) {
          "-" + address_allele(record.alts[alt]);
 }
 
+// Keeps options.top alleles with the lowest (or highest) scores of the first tag; among equal ones the
+// earlier.
+class VariantRanking final : public VariantPart {
+ public:
+  explicit VariantRanking(const VariantFile& file)
+      : layout_(file.layout), options_(file.options), rows_(file.options.top) {
+    choose_columns();
+  }
+
+  void add(const VariantRecord& record) override {
+    for (size_t alt = 0; alt < record.alts.size(); ++alt)
+      if (const float score = record.scores[0][alt]; !std::isnan(score)) {
+        const double rank = layout_.tags[0].high ? -score : score;
+        if (rows_.takes(rank)) rows_.add(rank, row(record, alt));
+      }
+  }
+
+  void finish(Section& section) override {
+    if (!rows_.empty()) section.parts.emplace_back(table());
+  }
+
+ private:
+  struct Row {
+    BasePlace place;
+    std::string name;  // of the allele
+    std::vector<std::string> texts;
+    std::string address;
+    std::vector<TableLink> links;
+  };
+  struct Column {
+    TableColumn head;
+    std::function<std::string(const VariantRecord& record, size_t alt)> text;
+  };
+
+  Row row(const VariantRecord& record, size_t alt) const {
+    Row out{{record.contig, record.pos - 1}, allele_name(record, alt), {}, address_of(record, alt), {}};
+    if (layout_.assembly)
+      for (auto& [name, address] :
+           database_links(*layout_.assembly, record.contig, record.pos, record.ref, record.alts[alt]))
+        out.links.push_back({std::move(name), std::move(address)});
+    for (const Column& column : columns_) out.texts.push_back(column.text(record, alt));
+    return out;
+  }
+
+  void choose_columns() {
+    using Record = const VariantRecord&;
+    columns_ = {
+        {{"CHROM", "Contig"}, [](Record r, size_t) { return cut_text(r.contig, kText); }},
+        {{"POS", "Position of the first base of REF, from 1", true},
+         [](Record r, size_t) { return std::to_string(r.pos); }},
+        {{"ID"}, [](Record r, size_t) { return cut_text(r.id, kText); }},
+        {{"REF", "Reference allele"}, [](Record r, size_t) { return allele_text(r.ref); }},
+        {{"ALT", "Alternative allele"}, [](Record r, size_t alt) { return allele_text(r.alts[alt]); }},
+        {{"Type", "What the alternative changes"},
+         [](Record r, size_t alt) { return std::string(r.types[alt]); }}};
+    if (!layout_.table)
+      columns_.push_back({{"FILTER"}, [](Record r, size_t) { return cut_text(r.filter, kText); }});
+    const auto or_point = [](const std::string& text) { return text.empty() ? "." : cut_text(text, kText); };
+    if (const std::string& tag = layout_.consequence_tag; !tag.empty()) {
+      columns_.push_back({{"Consequence", "The most severe one for this allele in " + tag},
+                          [=](Record r, size_t alt) { return or_point(r.consequences[alt].term); }});
+      columns_.push_back({{"Gene", "The gene of this consequence in " + tag},
+                          [=](Record r, size_t alt) { return or_point(r.consequences[alt].gene); }});
+    }
+    for (size_t t = 0; t < layout_.tags.size(); ++t) {
+      const ScoreTag& tag = layout_.tags[t];
+      columns_.push_back({{tag.name, tag.unit.empty() ? "Score" : "Score in " + tag.unit, true},
+                          [t](Record r, size_t alt) { return score_text(r.scores[t][alt]); }});
+    }
+    if (!options_.label.empty())
+      columns_.push_back({{"Label", options_.label}, [this](Record r, size_t alt) {
+                            return verdict_text(r.labels[alt], layout_.classes);
+                          }});
+  }
+
+  // The lowest (or highest) score first. With options.genes it has the genes of each row, and with
+  // options.probabilities a small logo and the data of the locus.
+  Table table() const {
+    std::vector<Row> rows = rows_.sorted();
+    const uint64_t scored = rows_.count();
+    const ScoreTag& tag = layout_.tags[0];
+    const std::string extreme = tag.extreme();
+    Table out;
+    out.brief = (tag.high ? "Highest scores: " : "Lowest scores: ") + tag.name;
+    out.title =
+        (tag.high ? "Highest scores: " : "Lowest scores: ") +
+        (rows.size() < scored
+             ? "the " + count_text(rows.size()) + " " + extreme + " of " + plural(scored, "allele") +
+                   " with a score (--top shows more)"
+             : (scored == 1 ? "the only allele" : "all " + plural(scored, "allele")) + " with a score") +
+        ", by " + tag.name + ", the " + extreme + " first";
+    for (const Column& column : columns_) out.columns.push_back(column.head);
+    out.search = true;
+    out.addressed = 1;
+    out.sorted =
+        static_cast<int>(out.columns.size() - layout_.tags.size() - (options_.label.empty() ? 0 : 1));
+    out.descending = layout_.tags[0].high;
+    std::vector<BasePlace> places;
+    for (Row& row : rows) {
+      places.push_back(row.place);
+      out.rows.push_back(std::move(row.texts));
+      out.addresses.push_back(std::move(row.address));
+      if (layout_.assembly) out.links.push_back(std::move(row.links));
+    }
+    const std::vector<std::vector<Gene>> genes = genes_at(places);
+    if (!genes.empty()) add_genes(places, genes, out);
+    if (!options_.probabilities.empty()) add_loci(rows, places, genes, out);
+    return out;
+  }
+
+  // Near each place; none at all if no file is named, or none of its features lies on a contig of the places.
+  std::vector<std::vector<Gene>> genes_at(const std::vector<BasePlace>& places) const {
+    if (options_.genes.empty() || places.empty()) return {};
+    std::vector<GeneArea> areas;
+    for (const BasePlace& place : places)
+      areas.push_back({place.contig, place.pos + 1 - kLocusFlank, place.pos + 1 + kLocusFlank});
+    GeneFile file = read_genes(options_.genes, areas);
+    if (!file.known_sequence) return {};
+    return std::move(file.genes);
+  }
+
+  // A column before the scores, by which the rows are sorted.
+  void add_genes(const std::vector<BasePlace>& places, const std::vector<std::vector<Gene>>& genes,
+                 Table& out) const {
+    const auto at = static_cast<ptrdiff_t>(out.sorted++);
+    out.columns.insert(
+        out.columns.begin() + at,
+        {"Where", "The genes of " + file_name(options_.genes) +
+                      " at POS: whether it is in a coding part, another part of an exon, or an intron"});
+    for (size_t r = 0; r < out.rows.size(); ++r) {
+      const std::string words = gene_words(genes[r], places[r].pos + 1);
+      out.rows[r].insert(out.rows[r].begin() + at, words.empty() ? "." : cut_text(words, kText));
+    }
+  }
+
+  void add_loci(const std::vector<Row>& rows, const std::vector<BasePlace>& places,
+                const std::vector<std::vector<Gene>>& genes, Table& out) const {
+    const std::vector<Surroundings> around = read_surroundings(options_.probabilities, places, kLocusFlank);
+    for (size_t r = 0; r < rows.size(); ++r) {
+      out.pictures.push_back(small_logo(around[r], places[r], kFlank));
+      if (r < kMostLoci)
+        out.loci.push_back(
+            locus_data(around[r], places[r], rows[r].name, genes.empty() ? std::vector<Gene>{} : genes[r]));
+    }
+  }
+
+  const VariantLayout& layout_;
+  const ReportOptions& options_;
+  std::vector<Column> columns_;
+  Lowest<Row> rows_;  // by the score, or by minus it where high ones are damaging
+};
+
 }  // namespace
 
-VariantRanking::VariantRanking(const VariantLayout& layout, const ReportOptions& options)
-    : layout_(layout), options_(options), rows_(options.top) {
-  choose_columns();
-}
-
-void VariantRanking::add(const VariantRecord& record) {
-  for (size_t alt = 0; alt < record.alts.size(); ++alt)
-    if (const float score = record.scores[0][alt]; !std::isnan(score)) {
-      const double rank = layout_.tags[0].high ? -score : score;
-      if (rows_.takes(rank)) rows_.add(rank, row(record, alt));
-    }
-}
-
-VariantRanking::Row VariantRanking::row(const VariantRecord& record, size_t alt) const {
-  Row out{{record.contig, record.pos - 1}, allele_name(record, alt), {}, address_of(record, alt), {}};
-  if (layout_.assembly)
-    for (auto& [name, address] :
-         database_links(*layout_.assembly, record.contig, record.pos, record.ref, record.alts[alt]))
-      out.links.push_back({std::move(name), std::move(address)});
-  for (const Column& column : columns_) out.texts.push_back(column.text(record, alt));
-  return out;
-}
-
-void VariantRanking::choose_columns() {
-  using Record = const VariantRecord&;
-  columns_ = {{{"CHROM", "Contig"}, [](Record r, size_t) { return cut_text(r.contig, kText); }},
-              {{"POS", "Position of the first base of REF, from 1", true},
-               [](Record r, size_t) { return std::to_string(r.pos); }},
-              {{"ID"}, [](Record r, size_t) { return cut_text(r.id, kText); }},
-              {{"REF", "Reference allele"}, [](Record r, size_t) { return allele_text(r.ref); }},
-              {{"ALT", "Alternative allele"}, [](Record r, size_t alt) { return allele_text(r.alts[alt]); }},
-              {{"Type", "What the alternative changes"},
-               [](Record r, size_t alt) { return std::string(r.types[alt]); }}};
-  if (!layout_.table)
-    columns_.push_back({{"FILTER"}, [](Record r, size_t) { return cut_text(r.filter, kText); }});
-  const auto or_point = [](const std::string& text) { return text.empty() ? "." : cut_text(text, kText); };
-  if (const std::string& tag = layout_.consequence_tag; !tag.empty()) {
-    columns_.push_back({{"Consequence", "The most severe one for this allele in " + tag},
-                        [=](Record r, size_t alt) { return or_point(r.consequences[alt].term); }});
-    columns_.push_back({{"Gene", "The gene of this consequence in " + tag},
-                        [=](Record r, size_t alt) { return or_point(r.consequences[alt].gene); }});
-  }
-  for (size_t t = 0; t < layout_.tags.size(); ++t) {
-    const ScoreTag& tag = layout_.tags[t];
-    columns_.push_back({{tag.name, tag.unit.empty() ? "Score" : "Score in " + tag.unit, true},
-                        [t](Record r, size_t alt) { return score_text(r.scores[t][alt]); }});
-  }
-  if (!options_.label.empty())
-    columns_.push_back({{"Label", options_.label}, [this](Record r, size_t alt) {
-                          return verdict_text(r.labels[alt], layout_.classes);
-                        }});
-}
-
-Table VariantRanking::table() const {
-  std::vector<Row> rows = rows_.sorted();
-  const uint64_t scored = rows_.count();
-  const ScoreTag& tag = layout_.tags[0];
-  const std::string extreme = tag.extreme();
-  Table out;
-  out.brief = (tag.high ? "Highest scores: " : "Lowest scores: ") + tag.name;
-  out.title = (tag.high ? "Highest scores: " : "Lowest scores: ") +
-              (rows.size() < scored ? "the " + count_text(rows.size()) + " " + extreme + " of " +
-                                          plural(scored, "allele") + " with a score (--top shows more)"
-                                    : (scored == 1 ? "the only allele" : "all " + plural(scored, "allele")) +
-                                          " with a score") +
-              ", by " + tag.name + ", the " + extreme + " first";
-  for (const Column& column : columns_) out.columns.push_back(column.head);
-  out.search = true;
-  out.addressed = 1;
-  out.sorted = static_cast<int>(out.columns.size() - layout_.tags.size() - (options_.label.empty() ? 0 : 1));
-  out.descending = layout_.tags[0].high;
-  std::vector<BasePlace> places;
-  for (Row& row : rows) {
-    places.push_back(row.place);
-    out.rows.push_back(std::move(row.texts));
-    out.addresses.push_back(std::move(row.address));
-    if (layout_.assembly) out.links.push_back(std::move(row.links));
-  }
-  const std::vector<std::vector<Gene>> genes = genes_at(places);
-  if (!genes.empty()) add_genes(places, genes, out);
-  if (!options_.probabilities.empty()) add_loci(rows, places, genes, out);
-  return out;
-}
-
-// Near each place; none at all if no file is named, or none of its features lies on a contig of the places.
-std::vector<std::vector<Gene>> VariantRanking::genes_at(const std::vector<BasePlace>& places) const {
-  if (options_.genes.empty() || places.empty()) return {};
-  std::vector<GeneArea> areas;
-  for (const BasePlace& place : places)
-    areas.push_back({place.contig, place.pos + 1 - kLocusFlank, place.pos + 1 + kLocusFlank});
-  GeneFile file = read_genes(options_.genes, areas);
-  if (!file.known_sequence) return {};
-  return std::move(file.genes);
-}
-
-// A column before the scores, by which the rows are sorted.
-void VariantRanking::add_genes(const std::vector<BasePlace>& places,
-                               const std::vector<std::vector<Gene>>& genes, Table& out) const {
-  const auto at = static_cast<ptrdiff_t>(out.sorted++);
-  out.columns.insert(
-      out.columns.begin() + at,
-      {"Where", "The genes of " + file_name(options_.genes) +
-                    " at POS: whether it is in a coding part, another part of an exon, or an intron"});
-  for (size_t r = 0; r < out.rows.size(); ++r) {
-    const std::string words = gene_words(genes[r], places[r].pos + 1);
-    out.rows[r].insert(out.rows[r].begin() + at, words.empty() ? "." : cut_text(words, kText));
-  }
-}
-
-void VariantRanking::add_loci(const std::vector<Row>& rows, const std::vector<BasePlace>& places,
-                              const std::vector<std::vector<Gene>>& genes, Table& out) const {
-  const std::vector<Surroundings> around = read_surroundings(options_.probabilities, places, kLocusFlank);
-  for (size_t r = 0; r < rows.size(); ++r) {
-    out.pictures.push_back(small_logo(around[r], places[r], kFlank));
-    if (r < kMostLoci)
-      out.loci.push_back(
-          locus_data(around[r], places[r], rows[r].name, genes.empty() ? std::vector<Gene>{} : genes[r]));
-  }
+std::unique_ptr<VariantPart> variant_ranking(const VariantFile& file) {
+  return std::make_unique<VariantRanking>(file);
 }
 
 }  // namespace carbon

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "src/base/error.hpp"
@@ -15,10 +17,9 @@
 #include "src/report/drawing/document.hpp"
 #include "src/report/sections/comparison.hpp"
 #include "src/report/sections/distributions.hpp"
-#include "src/report/sections/gene_track.hpp"
 #include "src/report/sections/labels.hpp"
-#include "src/report/sections/ranking.hpp"
 #include "src/report/sections/sections.hpp"
+#include "src/report/sections/variant_parts.hpp"
 #include "src/report/sources/input.hpp"
 #include "src/report/sources/variants.hpp"
 
@@ -107,122 +108,198 @@ Table explain(const std::string& tag, const std::vector<Flag>& flags) {
        {"Meaning", "", [](const Flag& one) { return meaning(one.first); }}});
 }
 
-// How many records and alleles a file has, how many of them have scores, and why others have none.
+using ByFlag = std::map<std::string, uint64_t>;  // alleles
+
+// Damaged files could have any number of words.
+void count(const std::string& flag, ByFlag& flags) {
+  const std::string word = cut_text(flag, 40);
+  ++flags[flags.size() >= kFlags && !flags.contains(word) ? kFurther : word];
+}
+
+// How many records and alleles a file has, of which types, how many of them have scores, and why others have
+// none.
 class VariantCounts {
  public:
-  explicit VariantCounts(const VariantLayout& layout);
+  explicit VariantCounts(const VariantLayout& layout)
+      : layout_(layout),
+        types_(std::size(kTypes)),
+        scored_(layout.tags.size()),
+        missing_(layout.tags.size()) {}
 
-  void add(const VariantRecord& record);
+  void add(const VariantRecord& record) {
+    ++records_;
+    if (record.alts.empty()) ++without_alts_;
+    alleles_ += record.alts.size();
+    for (size_t alt = 0; alt < record.alts.size(); ++alt) {
+      const std::string_view type = record.types[alt];
+      ++types_[static_cast<size_t>(std::find(std::begin(kTypes), std::end(kTypes) - 1, type) -
+                                   std::begin(kTypes))];
+      for (size_t t = 0; t < scored_.size(); ++t) {
+        const size_t flag_tag = layout_.tags[t].flag_tag;
+        if (!std::isnan(record.scores[t][alt]))
+          ++scored_[t];
+        else
+          count(flag_tag == kNoFlagTag ? "" : record.flags[flag_tag][alt], missing_[t]);
+      }
+    }
+  }
 
-  uint64_t records() const { return records_; }
-  uint64_t alleles() const { return alleles_; }
-  // Sentences about records and alleles, their types, and for each tag how many have a score.
-  std::string sentences() const;
-  // For each flag tag that occurs: bars of its reasons, and a table that says what they mean. `sample` is
-  // the name of the file.
-  void add_flag_figures(const std::string& name, const std::string& sample, Section& section) const;
+  std::string sentences() const {
+    const std::string records = layout_.table ? "line" : "record";
+    std::string out =
+        "The file has " + plural(records_, records) + " with " + plural(alleles_, "alternative allele");
+    std::string types;
+    for (size_t i = 0; i < types_.size(); ++i)
+      if (types_[i] > 0)
+        types += (types.empty() ? ": " : ", ") + count_text(types_[i]) + " " + std::string(kTypes[i]);
+    out += types + ".";
+    if (without_alts_ > 0)
+      out += " " + plural(without_alts_, records) + (without_alts_ == 1 ? " has" : " have") +
+             " no alternative allele.";
+    for (size_t t = 0; t < scored_.size(); ++t) {
+      const uint64_t missing = alleles_ - scored_[t];
+      out += " " + layout_.tags[t].name + " has a score for " + plural(scored_[t], "allele");
+      if (missing > 0)
+        out +=
+            "; " + count_text(missing) + (missing == 1 ? " has" : " have") + " none: " + list_of(missing_[t]);
+      out += ".";
+    }
+    return out;
+  }
 
  private:
-  using ByFlag = std::map<std::string, uint64_t>;
-  static void count(const std::string& flag, ByFlag& flags);
-
   const VariantLayout& layout_;
   uint64_t records_ = 0, without_alts_ = 0, alleles_ = 0;
   std::vector<uint64_t> types_;   // alleles, in the order of kTypes
   std::vector<uint64_t> scored_;  // alleles, for each tag
   std::vector<ByFlag> missing_;   // for each tag, alleles without a score; "" for no flag
-  std::vector<ByFlag> flags_;     // for each flag tag
 };
 
-VariantCounts::VariantCounts(const VariantLayout& layout)
-    : layout_(layout),
-      types_(std::size(kTypes)),
-      scored_(layout.tags.size()),
-      missing_(layout.tags.size()),
-      flags_(layout.flag_tags.size()) {}
-
-// Damaged files could have any number of words.
-void VariantCounts::count(const std::string& flag, ByFlag& flags) {
-  const std::string word = cut_text(flag, 40);
-  if (flags.size() >= kFlags && !flags.contains(word))
-    ++flags[kFurther];
-  else
-    ++flags[word];
-}
-
-void VariantCounts::add(const VariantRecord& record) {
-  ++records_;
-  if (record.alts.empty()) ++without_alts_;
-  alleles_ += record.alts.size();
-  for (size_t alt = 0; alt < record.alts.size(); ++alt) {
-    const std::string_view type = record.types[alt];
-    ++types_[static_cast<size_t>(std::find(std::begin(kTypes), std::end(kTypes) - 1, type) -
-                                 std::begin(kTypes))];
-    for (size_t f = 0; f < flags_.size(); ++f)
-      if (!record.flags[f][alt].empty()) count(record.flags[f][alt], flags_[f]);
-    for (size_t t = 0; t < scored_.size(); ++t) {
-      if (!std::isnan(record.scores[t][alt])) {
-        ++scored_[t];
-        continue;
-      }
-      const size_t flag_tag = layout_.tags[t].flag_tag;
-      count(flag_tag == kNoFlagTag ? "" : record.flags[flag_tag][alt], missing_[t]);
-    }
-  }
-}
-
-std::string VariantCounts::sentences() const {
-  const std::string records = layout_.table ? "line" : "record";
-  std::string out =
-      "The file has " + plural(records_, records) + " with " + plural(alleles_, "alternative allele");
-  std::string types;
-  for (size_t i = 0; i < types_.size(); ++i)
-    if (types_[i] > 0)
-      types += (types.empty() ? ": " : ", ") + count_text(types_[i]) + " " + std::string(kTypes[i]);
-  out += types + ".";
-  if (without_alts_ > 0)
-    out += " " + plural(without_alts_, records) + (without_alts_ == 1 ? " has" : " have") +
-           " no alternative allele.";
-  for (size_t t = 0; t < scored_.size(); ++t) {
-    const uint64_t missing = alleles_ - scored_[t];
-    out += " " + layout_.tags[t].name + " has a score for " + plural(scored_[t], "allele");
-    if (missing > 0)
-      out +=
-          "; " + count_text(missing) + (missing == 1 ? " has" : " have") + " none: " + list_of(missing_[t]);
-    out += ".";
-  }
-  return out;
-}
-
-void VariantCounts::add_flag_figures(const std::string& name, const std::string& sample,
-                                     Section& section) const {
-  const std::vector<std::string> parts = figure_parts(layout_.flag_tags);
-  for (size_t f = 0; f < flags_.size(); ++f) {
-    if (flags_[f].empty()) continue;
-    const auto flags = in_order(flags_[f]);
-    section.parts.emplace_back(draw_flags(name + parts[f] + "_reasons", layout_.flag_tags[f], sample, flags));
-    section.parts.emplace_back(explain(layout_.flag_tags[f], flags));
-  }
-}
-
-// What labels say of the scores of each tag.
-class Labels {
+// For each flag tag that occurs: bars of its reasons, and a table that says what they mean.
+class FlagFigures final : public VariantPart {
  public:
-  explicit Labels(const VariantLayout& layout) : scores_(layout.tags.size()) {
-    for (size_t t = 0; t < scores_.size(); ++t) {
-      scores_[t].low = layout.tags[t].low;
-      scores_[t].high = layout.tags[t].high;
-      scores_[t].unit = layout.tags[t].unit;
-      scores_[t].names = {cut_text(layout.classes.positive, kClassName),
-                          cut_text(layout.classes.negative, kClassName)};
+  explicit FlagFigures(const VariantFile& file) : file_(file), flags_(file.layout.flag_tags.size()) {}
+
+  void add(const VariantRecord& record) override {
+    for (size_t f = 0; f < flags_.size(); ++f)
+      for (const std::string& flag : record.flags[f])
+        if (!flag.empty()) count(flag, flags_[f]);
+  }
+
+  void finish(Section& section) override {
+    const std::vector<std::string>& tags = file_.layout.flag_tags;
+    const std::vector<std::string> parts = figure_parts(tags);
+    for (size_t f = 0; f < flags_.size(); ++f) {
+      if (flags_[f].empty()) continue;
+      const std::vector<Flag> flags = in_order(flags_[f]);
+      section.parts.emplace_back(
+          draw_flags(file_.name + parts[f] + "_reasons", tags[f], file_name(file_.path), flags));
+      section.parts.emplace_back(explain(tags[f], flags));
     }
   }
 
-  void add(const VariantRecord& record) {
+ private:
+  const VariantFile& file_;
+  std::vector<ByFlag> flags_;  // for each flag tag
+};
+
+// What the names of figures of each tag have of it.
+std::vector<std::string> tag_parts(const VariantLayout& layout) {
+  std::vector<std::string> names;
+  for (const ScoreTag& tag : layout.tags) names.push_back(tag.name);
+  return figure_parts(names);
+}
+
+// Of each tag a histogram of all scores, one of each group, and a table of both; of the first also
+// statistics.
+class DistributionFigures final : public VariantPart {
+ public:
+  explicit DistributionFigures(const VariantFile& file) : file_(file), found_(file.layout) {}
+
+  void add(const VariantRecord& record) override { found_.add(record); }
+
+  void finish(Section& out) override {
+    found_.finish();
+    const std::vector<ScoreTag>& tags = file_.layout.tags;
+    if (file_.options.files.size() > 1) out.sample = found_.sample(0, tags[0]);
+    const std::vector<std::string> parts = tag_parts(file_.layout);
+    for (size_t t = 0; t < tags.size(); ++t) add_figures(t, file_.name + parts[t], out);
+    const std::vector<ScoreGroup>& all = found_.groups(0, Grouping::all);
+    const ScoreGroup first = all.empty() ? ScoreGroup{} : all[0];
+    out.statistics = {
+        {"alleles", "Alleles", "Alternative alleles", static_cast<double>(first.alleles)},
+        {"scored", "Scored", "Alleles with " + tags[0].name, static_cast<double>(first.scores.count)}};
+    if (first.scores.count > 0)
+      out.statistics.push_back({"median", "Median", "Median of " + tags[0].name, first.scores.quartiles[1]});
+  }
+
+ private:
+  void add_figures(size_t t, const std::string& name, Section& out) const {
+    const std::tuple<Grouping, std::string, std::string> kinds[] = {
+        {Grouping::type, "type", "_by_type"},
+        {Grouping::filter, "FILTER", "_by_filter"},
+        {Grouping::consequence, "consequence (" + file_.layout.consequence_tag + ")", "_by_consequence"}};
+    const std::string sample = file_name(file_.path);
+    const ScoreTag& tag = file_.layout.tags[t];
+    const std::vector<ScoreGroup>& all = found_.groups(t, Grouping::all);
+    if (all.empty() || all[0].scores.count == 0) return;
+    const ScoreBins& bins = found_.bins(t);
+    out.parts.emplace_back(score_histogram({name + "_scores", sample, tag}, all[0], bins));
+    std::vector<NamedGroups> rows = {{"", &all}};
+    for (const auto& [grouping, by, part] : kinds) {
+      if (!found_.has(grouping)) continue;
+      const std::vector<ScoreGroup>& groups = found_.groups(t, grouping);
+      rows.push_back({by, &groups});
+      // A single row would be the histogram of all again.
+      if (std::count_if(groups.begin(), groups.end(), [](const auto& g) { return g.scores.count > 0; }) > 1)
+        out.parts.emplace_back(score_rows({name + part, sample, tag}, by, groups, bins));
+    }
+    out.parts.emplace_back(score_table({"", sample, tag}, rows));
+  }
+
+  const VariantFile& file_;
+  VariantDistributions found_;
+};
+
+// How well the scores of each tag separate the classes of a label. With several tags their curves are also
+// drawn together, before those of each.
+class LabelFigures final : public VariantPart {
+ public:
+  LabelFigures(const VariantFile& file, VariantComparison* comparison)
+      : file_(file), comparison_(comparison) {
+    const ClassNames& classes = file.layout.classes;
+    for (const ScoreTag& tag : file.layout.tags)
+      scores_.push_back(
+          {.low = tag.low,
+           .high = tag.high,
+           .unit = tag.unit,
+           .names = {cut_text(classes.positive, kClassName), cut_text(classes.negative, kClassName)}});
+  }
+
+  void add(const VariantRecord& record) override {
     for (size_t alt = 0; alt < record.labels.size(); ++alt)
       for (size_t t = 0; t < scores_.size(); ++t) add(record.labels[alt], record.scores[t][alt], scores_[t]);
   }
-  const LabelledScores& of(size_t tag) const { return scores_[tag]; }
+
+  void finish(Section& out) override {
+    const std::string& label = file_.options.label;
+    if (label.empty()) return;
+    const std::vector<std::string> parts = tag_parts(file_.layout);
+    const size_t before = out.parts.size();
+    std::vector<RocCurve> curves;
+    for (size_t t = 0; t < scores_.size(); ++t)
+      if (auto curve = add_label_figures(file_.name + parts[t], file_.layout.tags[t].name, scores_[t],
+                                         file_.options, out))
+        curves.push_back(std::move(*curve));
+    if (curves.size() > 1)
+      out.parts.insert(out.parts.begin() + static_cast<ptrdiff_t>(before),
+                       roc_overlay(file_.name + "_roc", label, curves));
+    for (const RocCurve& curve : curves)
+      out.statistics.push_back({"auroc " + curve.name, "AUROC of " + curve.name,
+                                "AUROC of " + curve.name + " for " + label, curve.auroc});
+    if (comparison_)
+      for (RocCurve& curve : curves) comparison_->add(std::move(curve));
+  }
 
  private:
   static void add(LabelJudge::Verdict verdict, float score, LabelledScores& out) {
@@ -238,181 +315,98 @@ class Labels {
     }
   }
 
-  std::vector<LabelledScores> scores_;
+  const VariantFile& file_;
+  VariantComparison* comparison_;
+  std::vector<LabelledScores> scores_;  // for each tag
 };
 
-class VariantSection {
+// How far the first two tags agree.
+class TagAgreement final : public VariantPart {
  public:
-  VariantSection(const std::string& name, const std::string& path, const ReportOptions& options,
-                 VariantComparison* comparison)
-      : comparison_(comparison),
-        name_(name),
-        sample_(file_name(path)),
-        options_(options),
-        source_(open_variants(path, options)),
-        layout_(source_->layout()),
-        counts_(layout_),
-        distributions_(layout_),
-        ranking_(layout_, options),
-        labels_(layout_),
-        path_(path),
-        genes_(layout_, options) {}
+  explicit TagAgreement(const VariantFile& file) : file_(file) {}
 
-  Section make() {
-    read();
-    Section out = begin_section(name_, path_, "scores of alleles", {});
-    if (options_.files.size() > 1) out.sample = distributions_.sample(0, layout_.tags[0]);
-    out.paragraphs.push_back(counts_.sentences());
-    if (std::string words = source_->label_words(); !words.empty()) {
-      options_.log->message("report", words);
-      words[0] = 'W';
-      out.paragraphs.push_back(words + ".");
+  void add(const VariantRecord& record) override {
+    for (size_t alt = 0; file_.layout.tags.size() > 1 && alt < record.alts.size(); ++alt) {
+      const float a = record.scores[0][alt], b = record.scores[1][alt];
+      if (std::isnan(a) || std::isnan(b)) continue;
+      both_.add(static_cast<double>(a), static_cast<double>(b),
+                count_ < Cloud::kMostDots ? allele_name(record, alt) : "",
+                record.labels.empty() ? LabelJudge::Verdict::missing : record.labels[alt]);
+      ++count_;
     }
-    if (!layout_.unread_consequences.empty())
-      out.paragraphs.push_back("The header does not say which fields " + layout_.unread_consequences +
-                               " has, so no consequences are shown.");
-    else if (layout_.consequence_tag.empty() && !layout_.table)
-      out.paragraphs.push_back(
-          "No consequences are shown: the header defines none of BCSQ (bcftools csq), CSQ (VEP) and ANN "
-          "(SnpEff).");
-    out.provenance = layout_.provenance;
-    if (layout_.assembly)
-      out.provenance.emplace_back(
-          "Assembly of links",
-          std::string(layout_.assembly->name) + (options_.assembly.empty() ? ", as the header says" : ""));
-    out.models = layout_.models;
-    // First, because it is what most readers look for.
-    if (!ranking_.empty()) out.parts.emplace_back(ranking_.table());
-    genes_.finish(name_, path_, out);
-    add_distributions(out);
-    add_statistics(out);
-    counts_.add_flag_figures(name_, sample_, out);
-    if (!options_.label.empty()) add_labels(out);
-    if (both_ > 0) add_agreement(out);
-    return out;
+  }
+
+  void finish(Section& out) override {
+    const VariantLayout& layout = file_.layout;
+    if (count_ > 0)
+      both_.finish(file_.name + "_agreement", layout.tags[0], layout.tags[1], out,
+                   file_.options.label.empty() ? nullptr : &layout.classes);
   }
 
  private:
-  void read() {
-    const auto known = [](const ScoreTag& tag) { return tag.low || tag.high; };
-    if (options_.negate && std::all_of(layout_.tags.begin(), layout_.tags.end(), known))
-      throw Error("report",
-                  (layout_.tags[0].low ? "low scores of " : "high scores of ") + layout_.tags[0].name +
-                      " are those of damaging alleles, as the header says, and are treated so "
-                      "already",
-                  {"leave out {--negate}, which is for other tags"});
-    std::vector<std::string> names;
-    for (const ScoreTag& tag : layout_.tags) names.push_back(tag.name);
-    parts_ = figure_parts(names);
-    if (comparison_) comparison_->begin(layout_);
-    VariantRecord record;
-    while (source_->next(record)) {
-      counts_.add(record);
-      distributions_.add(record);
-      ranking_.add(record);
-      labels_.add(record);
-      genes_.add(record);
-      if (comparison_) comparison_->add(record);
-      for (size_t alt = 0; layout_.tags.size() > 1 && alt < record.alts.size(); ++alt) {
-        const float a = record.scores[0][alt], b = record.scores[1][alt];
-        if (std::isnan(a) || std::isnan(b)) continue;
-        agreement_.add(static_cast<double>(a), static_cast<double>(b),
-                       both_ < Cloud::kMostDots ? allele_name(record, alt) : "",
-                       record.labels.empty() ? LabelJudge::Verdict::missing : record.labels[alt]);
-        ++both_;
-      }
-    }
-    distributions_.finish();
-  }
-
-  // Of the first tag.
-  void add_statistics(Section& out) const {
-    const std::vector<ScoreGroup>& all = distributions_.groups(0, Grouping::all);
-    const uint64_t scored = all.empty() ? 0 : all[0].scores.count;
-    out.statistics = {
-        {"alleles", "Alleles", "Alternative alleles", static_cast<double>(counts_.alleles())},
-        {"scored", "Scored", "Alleles with " + layout_.tags[0].name, static_cast<double>(scored)}};
-    if (scored == 0) return;
-    out.statistics.push_back(
-        {"median", "Median", "Median of " + layout_.tags[0].name, all[0].scores.quartiles[1]});
-  }
-
-  // With several tags their curves are drawn together, before those of each.
-  void add_labels(Section& out) {
-    const size_t before = out.parts.size();
-    std::vector<RocCurve> curves;
-    for (size_t t = 0; t < layout_.tags.size(); ++t)
-      if (auto curve =
-              add_label_figures(name_ + parts_[t], layout_.tags[t].name, labels_.of(t), options_, out))
-        curves.push_back(std::move(*curve));
-    if (curves.size() > 1)
-      out.parts.insert(out.parts.begin() + static_cast<ptrdiff_t>(before),
-                       roc_overlay(name_ + "_roc", options_.label, curves));
-    for (const RocCurve& curve : curves)
-      out.statistics.push_back({"auroc " + curve.name, "AUROC of " + curve.name,
-                                "AUROC of " + curve.name + " for " + options_.label, curve.auroc});
-    if (comparison_)
-      for (RocCurve& curve : curves) comparison_->add(std::move(curve));
-  }
-
-  void add_agreement(Section& out) {
-    const ScoreTag &a = layout_.tags[0], &b = layout_.tags[1];
-    agreement_.finish(name_ + "_agreement", a, b, out, options_.label.empty() ? nullptr : &layout_.classes);
-  }
-
-  void add_distributions(Section& out) const {
-    constexpr struct {
-      Grouping grouping;
-      const char* part;
-    } kinds[] = {{Grouping::type, "_by_type"},
-                 {Grouping::filter, "_by_filter"},
-                 {Grouping::consequence, "_by_consequence"}};
-    for (size_t t = 0; t < layout_.tags.size(); ++t) {
-      const ScoreTag& tag = layout_.tags[t];
-      const std::vector<ScoreGroup>& all = distributions_.groups(t, Grouping::all);
-      if (all.empty() || all[0].scores.count == 0) continue;
-      const ScoreBins& bins = distributions_.bins(t);
-      out.parts.emplace_back(score_histogram({name_ + parts_[t] + "_scores", sample_, tag}, all[0], bins));
-      std::vector<NamedGroups> rows = {{"", &all}};
-      for (const auto& [grouping, part] : kinds) {
-        if (!distributions_.has(grouping)) continue;
-        const std::string by = words_of(grouping);
-        const std::vector<ScoreGroup>& groups = distributions_.groups(t, grouping);
-        rows.push_back({by, &groups});
-        // A single row would be the histogram of all again.
-        if (std::count_if(groups.begin(), groups.end(), [](const auto& g) { return g.scores.count > 0; }) > 1)
-          out.parts.emplace_back(score_rows({name_ + parts_[t] + part, sample_, tag}, by, groups, bins));
-      }
-      out.parts.emplace_back(score_table({"", sample_, tag}, rows));
-    }
-  }
-
-  std::string words_of(Grouping grouping) const {
-    if (grouping == Grouping::filter) return "FILTER";
-    return grouping == Grouping::type ? "type" : "consequence (" + layout_.consequence_tag + ")";
-  }
-
-  VariantComparison* comparison_;
-  std::string name_, sample_;
-  const ReportOptions& options_;
-  std::unique_ptr<VariantSource> source_;
-  VariantLayout layout_;
-  std::vector<std::string> parts_;  // of the names of figures, for each tag
-  VariantCounts counts_;
-  VariantDistributions distributions_;
-  VariantRanking ranking_;
-  Labels labels_;
-  std::string path_;
-  GeneTracks genes_;
-  AgreementFigures agreement_;  // of the first two tags
-  uint64_t both_ = 0;           // alleles that have both
+  const VariantFile& file_;
+  AgreementFigures both_;
+  uint64_t count_ = 0;  // alleles that have both
 };
+
+void check_negate(const VariantLayout& layout, const ReportOptions& options) {
+  const auto known = [](const ScoreTag& tag) { return tag.low || tag.high; };
+  if (options.negate && std::all_of(layout.tags.begin(), layout.tags.end(), known))
+    throw Error("report",
+                (layout.tags[0].low ? "low scores of " : "high scores of ") + layout.tags[0].name +
+                    " are those of damaging alleles, as the header says, and are treated so already",
+                {"leave out {--negate}, which is for other tags"});
+}
+
+// What the label and the header say of all records.
+void add_notes(const VariantSource& source, const ReportOptions& options, Section& out) {
+  const VariantLayout& layout = source.layout();
+  if (std::string words = source.label_words(); !words.empty()) {
+    options.log->message("report", words);
+    words[0] = 'W';
+    out.paragraphs.push_back(words + ".");
+  }
+  if (!layout.unread_consequences.empty())
+    out.paragraphs.push_back("The header does not say which fields " + layout.unread_consequences +
+                             " has, so no consequences are shown.");
+  else if (layout.consequence_tag.empty() && !layout.table)
+    out.paragraphs.push_back(
+        "No consequences are shown: the header defines none of BCSQ (bcftools csq), CSQ (VEP) and ANN "
+        "(SnpEff).");
+  out.provenance = layout.provenance;
+  if (layout.assembly)
+    out.provenance.emplace_back(
+        "Assembly of links",
+        std::string(layout.assembly->name) + (options.assembly.empty() ? ", as the header says" : ""));
+  out.models = layout.models;
+}
 
 }  // namespace
 
 Section variant_section(const std::string& name, const std::string& path, const ReportOptions& options,
                         VariantComparison* comparison) {
-  return VariantSection(name, path, options, comparison).make();
+  const std::unique_ptr<VariantSource> source = open_variants(path, options);
+  const VariantFile file{name, path, source->layout(), options};
+  check_negate(file.layout, options);
+  VariantCounts counts(file.layout);
+  // First the ranking, because it is what most readers look for.
+  const std::unique_ptr<VariantPart> parts[] = {variant_ranking(file),
+                                                gene_tracks(file),
+                                                std::make_unique<DistributionFigures>(file),
+                                                std::make_unique<FlagFigures>(file),
+                                                std::make_unique<LabelFigures>(file, comparison),
+                                                std::make_unique<TagAgreement>(file)};
+  if (comparison) comparison->begin(file.layout);
+  for (VariantRecord record; source->next(record);) {
+    counts.add(record);
+    for (const auto& part : parts) part->add(record);
+    if (comparison) comparison->add(record);
+  }
+  Section out = begin_section(name, path, "scores of alleles", {});
+  out.paragraphs.push_back(counts.sentences());
+  add_notes(*source, options, out);
+  for (const auto& part : parts) part->finish(out);
+  return out;
 }
 
 }  // namespace carbon
