@@ -247,30 +247,13 @@ constexpr double kHeatTop = 4;  // pixels
 constexpr int kShades = 24;     // steps of colour on each side of the middle
 constexpr double kLegendBar = 200;
 
-int channel(std::string_view colour, size_t i) {
-  const auto digit = [&](char c) { return c >= 'a' ? c - 'a' + 10 : c - '0'; };
-  return 16 * digit(colour[1 + 2 * i]) + digit(colour[2 + 2 * i]);
-}
-
-std::string mix(std::string_view from, std::string_view to, double part) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string out = "#";
-  for (size_t i = 0; i < 3; ++i) {
-    const int a = channel(from, i), b = channel(to, i);
-    const auto value = static_cast<size_t>(std::floor(a + (b - a) * part + 0.5));
-    out += kDigits[value / 16];
-    out += kDigits[value % 16];
-  }
-  return out;
-}
-
 // The colour of a shade, from -kShades (much less likely) to kShades (much more likely).
 std::string shade_colour(int shade) {
   const std::array<std::string_view, 4>& arm = shade < 0 ? theme::kLess : theme::kMore;
   const auto stop = [&](size_t i) { return i == 0 ? theme::kMiddle : arm[i - 1]; };
   const double at = static_cast<double>(std::abs(shade)) / kShades * static_cast<double>(arm.size());
   const size_t i = std::min(arm.size() - 1, static_cast<size_t>(std::floor(at)));
-  return mix(stop(i), stop(i + 1), at - static_cast<double>(i));
+  return mix_colours(stop(i), stop(i + 1), at - static_cast<double>(i));
 }
 
 // Path data by colour, in the order of first use: few elements, however many cells.

@@ -35,6 +35,12 @@ size_t sequence_length(std::string_view text) {
   return allowed ? length : 0;
 }
 
+// Red, green or blue of #rrggbb.
+int channel(std::string_view colour, size_t i) {
+  const auto digit = [&](char c) { return c >= 'a' ? c - 'a' + 10 : c - '0'; };
+  return 16 * digit(colour[1 + 2 * i]) + digit(colour[2 + 2 * i]);
+}
+
 constexpr std::string_view anchor_name(Anchor anchor) {
   return anchor == Anchor::start ? "start" : anchor == Anchor::middle ? "middle" : "end";
 }
@@ -119,6 +125,18 @@ std::string escape_xml(std::string_view text) {
         out += text.substr(0, length);
     }
     text.remove_prefix(length);
+  }
+  return out;
+}
+
+std::string mix_colours(std::string_view from, std::string_view to, double part) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out = "#";
+  for (size_t i = 0; i < 3; ++i) {
+    const int a = channel(from, i), b = channel(to, i);
+    const auto value = static_cast<size_t>(std::floor(a + (b - a) * part + 0.5));
+    out += kDigits[value / 16];
+    out += kDigits[value % 16];
   }
   return out;
 }

@@ -50,6 +50,9 @@ std::string px(double value);
 /// bytes that are not UTF-8 become U+FFFD.
 std::string escape_xml(std::string_view text);
 
+/// The colour that lies at `part`, from 0 to 1, of the way between two.
+std::string mix_colours(std::string_view from, std::string_view to, double part);
+
 /// The path of a rectangle, for many rectangles of one colour in one element.
 std::string box_path(double left, double top, double width, double height);
 

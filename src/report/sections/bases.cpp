@@ -24,24 +24,12 @@ std::vector<GeneArea> areas_of(const std::vector<TablePiece>& pieces) {
 void add_genes(BaseSection& out, const std::string& path, const ReportOptions& options) {
   out.genes.resize(out.table.pieces.size());
   if (options.genes.empty() || out.table.pieces.empty()) return;
-  GeneFile file = read_genes(options.genes, areas_of(out.table.pieces));
-  if (!file.known_sequence) {
-    const std::string words = no_sequence_words(file, out.table.pieces[0].sequence);
-    options.log->warning("report",
-                         options.genes + ": no feature lies on a sequence of " + path + ", " + words);
-    out.section.paragraphs.push_back("No exons are drawn: " + file_name(options.genes) +
-                                     " has no feature on a sequence of this table, " + words +
-                                     ". The names must be equal.");
-    return;
-  }
-  if (!file.other_names.empty())
-    options.log->warning("report", options.genes + ": it has no feature on " + file.other_names + "; " +
-                                       std::string(kRenameContigs));
-  out.genes = std::move(file.genes);
+  auto file = find_genes(areas_of(out.table.pieces), path, options, "exons", "this table", out.section);
+  if (!file) return;
+  out.genes = std::move(file->genes);
   if (std::all_of(out.genes.begin(), out.genes.end(), [](const auto& genes) { return genes.empty(); }))
     out.section.paragraphs.push_back("No gene of " + file_name(options.genes) +
                                      " lies in the bases that are drawn.");
-  out.section.provenance.emplace_back("Genes", file_name(options.genes));
 }
 
 constexpr size_t kInRow = 100, kFewest = 30;   // bases in a row at most, and the span of one that has fewer
@@ -181,6 +169,26 @@ BaseSection begin_base_section(const std::string& name, const std::string& path,
   out.section.paragraphs = out.table.notes;
   add_genes(out, path, options);
   return out;
+}
+
+std::optional<GeneFile> find_genes(const std::vector<GeneArea>& areas, const std::string& path,
+                                   const ReportOptions& options, const std::string& drawn,
+                                   const std::string& where, Section& section) {
+  GeneFile file = read_genes(options.genes, areas);
+  if (!file.known_sequence) {
+    const std::string words = no_sequence_words(file, areas[0].sequence);
+    options.log->warning("report",
+                         options.genes + ": no feature lies on a sequence of " + path + ", " + words);
+    section.paragraphs.push_back("No " + drawn + " are drawn: " + file_name(options.genes) +
+                                 " has no feature on a sequence of " + where + ", " + words +
+                                 ". The names must be equal.");
+    return std::nullopt;
+  }
+  if (!file.other_names.empty())
+    options.log->warning("report", options.genes + ": it has no feature on " + file.other_names + "; " +
+                                       std::string(kRenameContigs));
+  section.provenance.emplace_back("Genes", file_name(options.genes));
+  return file;
 }
 
 std::vector<TrackMark> exon_marks(const std::vector<Gene>& genes, const TablePiece& piece) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +31,12 @@ struct BaseSection {
 /// `what` ends the title, after the name of the file. Throws Error for a malformed table or file of genes.
 BaseSection begin_base_section(const std::string& name, const std::string& path, const std::string& what,
                                const ReportOptions& options);
+
+/// The genes of options.genes in these areas, at least one, for figures of `drawn` ("exons"). Without a
+/// feature on any of their sequences, nothing but a warning and a paragraph, which calls the areas `where`.
+std::optional<GeneFile> find_genes(const std::vector<GeneArea>& areas, const std::string& path,
+                                   const ReportOptions& options, const std::string& drawn,
+                                   const std::string& where, Section& section);
 
 /// A part of a sequence, in bases of a track counted from 1, both ends included.
 struct TrackMark {

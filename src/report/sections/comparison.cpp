@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "src/base/letters.hpp"
 #include "src/report/drawing/chart.hpp"
@@ -221,27 +222,12 @@ void AgreementFigures::finish(const std::string& name, const ScoreTag& a, const 
 
 namespace {
 
-// FNV-1a. With 64 bits two of a million alleles share a key once in thirty million files.
-class AlleleKey {
- public:
-  void add(std::string_view text) {
-    for (const char c : text) add(static_cast<uint8_t>(capital_letter(c)));
-    add(uint8_t{0});
-  }
-  uint64_t value() const { return value_; }
-
- private:
-  void add(uint8_t byte) { value_ = (value_ ^ byte) * 0x100000001b3; }
-  uint64_t value_ = 0xcbf29ce484222325;
-};
-
+// With 64 bits two of a million alleles share a key once in thirty million files.
 uint64_t key_of(const VariantRecord& record, size_t alt) {
-  AlleleKey key;
-  key.add(record.contig);
-  key.add(std::to_string(record.pos));
-  key.add(record.ref);
-  key.add(record.alts[alt]);
-  return key.value();
+  std::string text =
+      record.contig + "\t" + std::to_string(record.pos) + "\t" + record.ref + "\t" + record.alts[alt];
+  std::transform(text.begin(), text.end(), text.begin(), capital_letter);
+  return std::hash<std::string>()(text);
 }
 
 std::string area_text(const RocCurve& curve) {

@@ -104,6 +104,13 @@ ScoreSummary::ScoreSummary(std::vector<float>& scores) : count(scores.size()) {
     quartiles[q] = quantile(scores, static_cast<double>(q + 1) / 4);
 }
 
+ScoreGroup score_group(std::string name, std::vector<float>& scores, const ScoreBins& bins,
+                       uint64_t missing) {
+  ScoreGroup out{std::move(name), scores.size() + missing, ScoreSummary(scores), {}};
+  for (const float score : scores) out.bins.add(bins, score);
+  return out;
+}
+
 VariantDistributions::VariantDistributions(const VariantLayout& layout)
     : filters_(!layout.table), consequences_(!layout.consequence_tag.empty()), tags_(layout.tags.size()) {
   names_[static_cast<size_t>(Grouping::all)] = GroupNames({"all"});
@@ -189,11 +196,12 @@ std::vector<ScoreGroup> VariantDistributions::summarise(const Tag& tag, size_t g
   std::vector<std::vector<float>> scores(shown.groups.size());
   for (size_t i = 0; i < alleles_.size(); ++i) {
     if (std::isnan(tag.scores[i])) continue;
-    const size_t group = shown.place[alleles_[i][grouping]];
-    scores[group].push_back(tag.scores[i]);
-    shown.groups[group].bins.add(tag.bins, tag.scores[i]);
+    scores[shown.place[alleles_[i][grouping]]].push_back(tag.scores[i]);
   }
-  for (size_t g = 0; g < scores.size(); ++g) shown.groups[g].scores = ScoreSummary(scores[g]);
+  for (size_t g = 0; g < scores.size(); ++g) {
+    ScoreGroup& group = shown.groups[g];
+    group = score_group(group.name, scores[g], tag.bins, group.alleles - scores[g].size());
+  }
   return std::move(shown.groups);
 }
 
@@ -203,10 +211,8 @@ void VariantDistributions::finish() {
     std::copy_if(tag.scores.begin(), tag.scores.end(), std::back_inserter(scores),
                  [](float score) { return !std::isnan(score); });
     // All alleles first, because they give the bins.
-    ScoreGroup all;
-    all.scores = ScoreSummary(scores);
     tag.bins = bins_for(scores);
-    for (const float score : scores) all.bins.add(tag.bins, score);
+    const ScoreGroup all = score_group("", scores, tag.bins);
     for (size_t by = 0; by < kGroupings; ++by) tag.groups[by] = summarise(tag, by, all);
   }
 }

@@ -95,6 +95,10 @@ struct ScoreGroup {
   BinCounts bins;
 };
 
+/// The group of these scores, which it sorts, and of `missing` alleles without one.
+ScoreGroup score_group(std::string name, std::vector<float>& scores, const ScoreBins& bins,
+                       uint64_t missing = 0);
+
 class VariantDistributions {
  public:
   /// Groups of one kind that are kept apart at the end; the others are joined.

@@ -33,16 +33,10 @@ std::string axis_name(const EmbeddingPoints& data, size_t component) {
 
 // From the colour of low numbers to that of high ones, which differ in hue and in lightness.
 std::vector<std::string> scale_colours() {
-  constexpr double low[] = {0xc9, 0x85, 0x00}, high[] = {0x0c, 0x3c, 0x74};
   std::vector<std::string> out;
-  for (size_t step = 0; step < kSteps; ++step) {
-    const double part = static_cast<double>(step) / static_cast<double>(kSteps - 1);
-    std::string& colour = out.emplace_back("#");
-    for (int i = 0; i < 3; ++i) {
-      const auto value = static_cast<unsigned>(std::lround(low[i] + part * (high[i] - low[i])));
-      for (const unsigned digit : {value >> 4, value & 15}) colour += "0123456789abcdef"[digit];
-    }
-  }
+  for (size_t step = 0; step < kSteps; ++step)
+    out.push_back(
+        mix_colours("#c98500", "#0c3c74", static_cast<double>(step) / static_cast<double>(kSteps - 1)));
   return out;
 }
 

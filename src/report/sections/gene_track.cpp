@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "src/base/words.hpp"
-#include "src/formats/contig_spelling.hpp"
 #include "src/report/drawing/chart.hpp"
 #include "src/report/sections/bases.hpp"
 #include "src/report/sections/labels.hpp"
@@ -219,21 +218,9 @@ class GeneTracks final : public VariantPart {
     if (options_.genes.empty() || alleles_.empty()) return;
     const std::string extreme = layout_.tags[0].extreme();
     const std::vector<GeneArea> places = first_places();
-    const GeneFile file = read_genes(options_.genes, places);
-    if (!file.known_sequence) {
-      const std::string words = no_sequence_words(file, places[0].sequence);
-      options_.log->warning("report",
-                            options_.genes + ": no feature lies on a sequence of " + path_ + ", " + words);
-      section.paragraphs.push_back("No genes are drawn: " + file_name(options_.genes) +
-                                   " has no feature on a sequence of the " + extreme + " scores, " + words +
-                                   ". The names must be equal.");
-      return;
-    }
-    if (!file.other_names.empty())
-      options_.log->warning("report", options_.genes + ": it has no feature on " + file.other_names + "; " +
-                                          std::string(kRenameContigs));
-    section.provenance.emplace_back("Genes", file_name(options_.genes));
-    std::vector<Place> genes = first_genes(file, places);
+    const auto file = find_genes(places, path_, options_, "genes", "the " + extreme + " scores", section);
+    if (!file) return;
+    std::vector<Place> genes = first_genes(*file, places);
     if (genes.empty()) {
       section.paragraphs.push_back("No gene of " + file_name(options_.genes) + " has one of the " +
                                    count_text(places.size()) + " places with the " + extreme + " scores.");

@@ -15,7 +15,6 @@ namespace {
 
 constexpr double kConfidence = 0.95;
 constexpr double kClassOpacity = 0.25, kBandOpacity = 0.22;
-constexpr std::string_view kPositive = kClassColours[0], kNegative = kClassColours[1];
 constexpr const char* kAreaNames[] = {"AUROC", "AUPRC", "average precision"};
 
 std::string percent(double share) {
@@ -29,26 +28,17 @@ std::string class_text(uint64_t count, const std::string& name) {
 
 // ---- The distribution of both classes
 
-// The alleles of a class that have finite scores.
-struct ClassScores {
-  std::string name;
-  std::string_view colour;
-  std::vector<float> finite;
-  ScoreSummary scores;
-  BinCounts bins;
-};
-
 Figure class_figure(const std::string& name, const std::string& tag, const std::string& label,
                     const LabelledScores& labelled) {
-  ClassScores classes[] = {{labelled.names.positive, kPositive, {}, {}, {}},
-                           {labelled.names.negative, kNegative, {}, {}, {}}};
-  std::vector<float> all;
+  std::vector<float> all, of_class[2];  // that are finite
   for (size_t i = 0; i < labelled.scores.size(); ++i) {
     if (!std::isfinite(labelled.scores[i])) continue;
     all.push_back(labelled.scores[i]);
-    classes[labelled.positive[i] ? 0 : 1].finite.push_back(labelled.scores[i]);
+    of_class[labelled.positive[i] ? 0 : 1].push_back(labelled.scores[i]);
   }
   const ScoreBins bins = bins_for(all);
+  ScoreGroup classes[] = {score_group(labelled.names.positive, of_class[0], bins),
+                          score_group(labelled.names.negative, of_class[1], bins)};
   Chart out;
   out.name = name + "_label_classes";
   out.title = tag + " by label";
@@ -58,10 +48,8 @@ Figure class_figure(const std::string& name, const std::string& tag, const std::
       {"From", "lower edge, which belongs to the interval", [&](size_t bin) { return bins.edge(bin); }},
       {"To", "upper edge", [&](size_t bin) { return bins.edge(bin + 1); }}};
   uint64_t beyond = 0;
-  for (ClassScores& one : classes) {
-    for (const float score : one.finite) one.bins.add(bins, score);
+  for (ScoreGroup& one : classes) {
     one.bins.counts.resize(bins.size());  // of a class without any
-    one.scores = ScoreSummary(one.finite);
     beyond += one.bins.below + one.bins.above;
     const auto share = [&one](size_t bin) {
       return static_cast<double>(one.bins.counts[bin]) /
@@ -74,10 +62,10 @@ Figure class_figure(const std::string& name, const std::string& tag, const std::
     out.series.push_back({.mark = Series::steps,
                           .name = one.name,
                           .legend = class_text(one.scores.count, one.name),
-                          .colour = one.colour,
+                          .colour = kClassColours[out.series.size()],
                           .value = fields.size() - 1,
                           .opacity = kClassOpacity,
-                          .edge = one.colour});
+                          .edge = kClassColours[out.series.size()]});
   }
   out.columns = columns_of(numbers_to(bins.size()), fields);
   out.y = round_axis("Share of the alleles of the class (%)", 0,

@@ -148,11 +148,8 @@ void add_distribution(const std::string& name, const std::vector<Section*>& file
   std::vector<ScoreGroup> groups;
   for (Section* file : files) {
     Sample& sample = *file->sample;
-    ScoreGroup& group = groups.emplace_back();
-    group.name = one_name ? file->file : file->file + ": " + sample.name;
-    group.alleles = sample.values.size() + sample.missing;
-    for (const float value : sample.values) group.bins.add(bins, value);
-    group.scores = ScoreSummary(sample.values);
+    groups.push_back(score_group(one_name ? file->file : file->file + ": " + sample.name, sample.values, bins,
+                                 sample.missing));
   }
   out.parts.emplace_back(score_rows(about, "file", groups, bins));
   out.parts.emplace_back(score_table(about, {{"file", &groups}}));

@@ -163,9 +163,8 @@ Table lowest_table(Table out, uint64_t count, const std::string& item, const std
 
 void add_histogram(const std::string& name, Sample sample, Section& section) {
   std::vector<float> values = sample.values;
-  ScoreGroup all{"", values.size(), ScoreSummary(values), {}};
   const ScoreBins bins = bins_for(values);
-  for (const float value : values) all.bins.add(bins, value);
+  const ScoreGroup all = score_group("", values, bins);
   section.parts.emplace_back(
       score_histogram({name, section.file, {sample.name, sample.unit}, sample.item}, all, bins));
   section.sample = std::move(sample);

@@ -1,6 +1,7 @@
 #include "src/report/sources/assembly.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "src/base/letters.hpp"
 #include "src/base/numbers.hpp"
@@ -85,26 +86,22 @@ std::string assembly_names() {
   return joined(assemblies(), ", ", &Assembly::name);
 }
 
-void AssemblyVotes::add(const Assembly& one) {
-  if (found_ && found_ != &one) differ_ = true;
-  found_ = &one;
-}
-
-void AssemblyVotes::add_text(std::string_view text) {
-  const std::string words = small_letters(std::string(text));
-  for (size_t at = 0; at < words.size();) {
-    size_t end = at;
-    while (end < words.size() && is_letter_or_digit(words[end])) ++end;
-    for (const Assembly& one : assemblies())
-      if (has_word(one, std::string_view(words).substr(at, end - at))) add(one);
-    at = end + 1;
+const Assembly* hinted_assembly(const std::vector<std::string>& texts,
+                                const std::unordered_map<std::string, int64_t>& contig_lengths) {
+  std::set<const Assembly*> found;
+  for (const std::string& text : texts) {
+    const std::string words = small_letters(text);
+    for (size_t at = 0, end = 0; at < words.size(); at = end + 1) {
+      end = at;
+      while (end < words.size() && is_letter_or_digit(words[end])) ++end;
+      for (const Assembly& one : assemblies())
+        if (has_word(one, std::string_view(words).substr(at, end - at))) found.insert(&one);
+    }
   }
-}
-
-void AssemblyVotes::add_contig(std::string_view contig, int64_t length) {
-  if (without_chr(contig) != "1") return;
-  for (const Assembly& one : assemblies())
-    if (one.first_length == length) add(one);
+  for (const auto& [contig, length] : contig_lengths)
+    for (const Assembly& one : assemblies())
+      if (without_chr(contig) == "1" && one.first_length == length) found.insert(&one);
+  return found.size() == 1 ? *found.begin() : nullptr;
 }
 
 std::vector<std::pair<std::string, std::string>> database_links(const Assembly& assembly,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -27,21 +28,10 @@ const Assembly* find_assembly(std::string_view name);
 /// "GRCh38, GRCh37, ...": the names.
 std::string assembly_names();
 
-/// Collects what a header says of its assembly.
-class AssemblyVotes {
- public:
-  /// A text that may have a word of an assembly, such as the path of a FASTA.
-  void add_text(std::string_view text);
-  void add_contig(std::string_view contig, int64_t length);
-  /// The one that all hints name; null if there is none, or if they differ.
-  const Assembly* winner() const { return differ_ ? nullptr : found_; }
-
- private:
-  void add(const Assembly& one);
-
-  const Assembly* found_ = nullptr;
-  bool differ_ = false;
-};
+/// The assembly that all hints of a header name; null if there is none, or if they differ. `texts` may have
+/// its words, such as the path of a FASTA.
+const Assembly* hinted_assembly(const std::vector<std::string>& texts,
+                                const std::unordered_map<std::string, int64_t>& contig_lengths);
 
 /// Names and addresses of the pages of an allele in the databases that have the assembly; none for a contig
 /// that is not a chromosome of it. `pos` counts from 1.

@@ -75,12 +75,10 @@ std::string list_of(const std::vector<std::string>& words) {
 }  // namespace
 
 const Assembly* assembly_of(const VcfReader& reader) {
-  AssemblyVotes votes;
-  for (const std::string& line : reader.header_lines("reference")) votes.add_text(line);
+  std::vector<std::string> texts = reader.header_lines("reference");
   for (const std::string& line : reader.header_lines("contig"))
-    votes.add_text(header_field(header_fields(line), "assembly"));
-  for (const auto& [contig, length] : reader.contig_lengths()) votes.add_contig(contig, length);
-  return votes.winner();
+    texts.push_back(header_field(header_fields(line), "assembly"));
+  return hinted_assembly(texts, reader.contig_lengths());
 }
 
 LabelJudge::LabelJudge(const std::string& path, const std::string& expression, const VcfReader& reader)
