@@ -231,8 +231,9 @@ uint64_t key_of(const VariantRecord& record, size_t alt) {
 }
 
 std::string area_text(const RocCurve& curve) {
-  std::string out = curve.name + ", AUROC " + value_text(curve.auroc);
-  if (curve.interval) out += " (" + value_text(curve.low) + " to " + value_text(curve.high) + ")";
+  std::string out = curve.name + ", AUROC " + value_text(curve.auroc());
+  if (curve.intervals.samples > 0)
+    out += " (" + value_text(curve.intervals.low[0]) + " to " + value_text(curve.intervals.high[0]) + ")";
   return out;
 }
 
@@ -250,8 +251,8 @@ Figure roc_overlay(const std::string& name, const std::string& label, const std:
   for (size_t k = 0; k < kRates; ++k) out.columns[0].numbers.push_back(rate_at(k));
   out.what = "Receiver operating characteristics for the label " + label + ", over all thresholds.";
   for (const RocCurve& curve : curves) {
-    out.what += " " + area_text(curve) + ", of " + count_text(curve.positive) + " " + names.positive +
-                " and " + count_text(curve.negative) + " " + names.negative + " alleles.";
+    out.what += " " + area_text(curve) + ", of " + count_text(curve.metrics.positive) + " " + names.positive +
+                " and " + count_text(curve.metrics.negative) + " " + names.negative + " alleles.";
     const size_t column = out.columns.size();
     if (column > theme::kSeries.size()) continue;
     out.columns.push_back(
@@ -263,10 +264,11 @@ Figure roc_overlay(const std::string& name, const std::string& label, const std:
   out.series.push_back(guide({{0, 0}, {1, 1}}, "chance"));
   if (curves.size() > theme::kSeries.size())
     out.facts = "The first " + std::to_string(theme::kSeries.size()) + " of these curves are drawn. ";
-  if (curves[0].interval) out.facts += "The numbers in brackets are 95 % bootstrap intervals.";
-  const auto best = std::max_element(curves.begin(), curves.end(),
-                                     [](const RocCurve& a, const RocCurve& b) { return a.auroc < b.auroc; });
-  out.words = "The largest area is that of " + best->name + ", " + value_text(best->auroc) + ".";
+  if (curves[0].intervals.samples > 0) out.facts += "The numbers in brackets are 95 % bootstrap intervals.";
+  const auto best = std::max_element(curves.begin(), curves.end(), [](const RocCurve& a, const RocCurve& b) {
+    return a.auroc() < b.auroc();
+  });
+  out.words = "The largest area is that of " + best->name + ", " + value_text(best->auroc()) + ".";
   return figure_of(out);
 }
 

@@ -286,17 +286,18 @@ Figure precision_figure(const std::string& name, const std::string& tag, const C
 
 // As +auroc lists them.
 Table area_table(const Curves& curves, const LabelledScores& labelled) {
-  std::vector<LabelMeasure> measures;
+  std::vector<NamedValue<SeparationMetric>> measures;
   for (const char* name : {"AUROC", "AUPRC (trapezoidal)", "Average precision"}) {
     const size_t m = measures.size();
-    measures.push_back({name, curves.metrics.values[m], curves.intervals.low[m], curves.intervals.high[m]});
+    measures.push_back(
+        {"", name, {curves.metrics.values[m], curves.intervals.low[m], curves.intervals.high[m]}});
   }
   return measure_table(curves.score, curves.label, measures,
-                       {{"Alleles: " + curves.names.positive, curves.metrics.positive},
-                        {"Alleles: " + curves.names.negative, curves.metrics.negative},
-                        {"Alleles without score", labelled.missing_score},
-                        {"Alleles without label", labelled.missing_label},
-                        {"Alleles with a label of neither class", labelled.other_label}});
+                       {{"", "Alleles: " + curves.names.positive, curves.metrics.positive},
+                        {"", "Alleles: " + curves.names.negative, curves.metrics.negative},
+                        {"", "Alleles without score", labelled.missing_score},
+                        {"", "Alleles without label", labelled.missing_label},
+                        {"", "Alleles with a label of neither class", labelled.other_label}});
 }
 
 // ---- What a clinic asks: at which value to decide, and how far the decision can be trusted
@@ -401,17 +402,17 @@ std::string why_no_curves(const std::string& tag, const std::string& label, cons
 }  // namespace
 
 Table measure_table(const std::string& score, const std::string& label,
-                    const std::vector<LabelMeasure>& measures,
-                    const std::vector<std::pair<std::string, uint64_t>>& counts) {
+                    const std::vector<NamedValue<SeparationMetric>>& measures,
+                    const std::vector<NamedValue<uint64_t>>& counts) {
   Table out;
   out.title = "How well " + score + " separates the label " + label;
   out.columns = {{"Measure"},
                  {"Value", "", true},
                  {"Low", "lower end of the bootstrap interval", true},
                  {"High", "upper end of the bootstrap interval", true}};
-  for (const LabelMeasure& one : measures)
-    out.rows.push_back({one.name, six_digits(one.value), six_digits(one.low), six_digits(one.high)});
-  for (const auto& [name, count] : counts) out.rows.push_back({name, std::to_string(count), ".", "."});
+  for (const auto& [key, name, one] : measures)
+    out.rows.push_back({name, six_digits(one.value), six_digits(one.low), six_digits(one.high)});
+  for (const auto& [key, name, count] : counts) out.rows.push_back({name, std::to_string(count), ".", "."});
   return out;
 }
 
@@ -451,12 +452,8 @@ std::optional<RocCurve> add_label_figures(const std::string& name, const std::st
   RocCurve roc{curves.score,
                {},
                true_positive_rates(curves.groups.counts(), curves.metrics),
-               curves.metrics.values[0],
-               curves.intervals.low[0],
-               curves.intervals.high[0],
-               curves.intervals.samples > 0,
-               curves.metrics.positive,
-               curves.metrics.negative,
+               curves.metrics,
+               curves.intervals,
                labelled.names};
   section.parts.push_back(class_figure(name, tag, options.label, labelled));
   section.parts.push_back(roc_figure(name, tag, curves, roc.line));

@@ -40,15 +40,10 @@ inline size_t class_of(LabelJudge::Verdict verdict) {
   return std::min<size_t>(static_cast<size_t>(verdict), 2);
 }
 
-/// How well a score separates a label, with the ends of the interval; NaN for what is not known.
-struct LabelMeasure {
-  std::string name;
-  double value, low, high;
-};
-/// The table of such measures, with counts below them.
+/// The table of how well a score separates a label, with counts below the measures.
 Table measure_table(const std::string& score, const std::string& label,
-                    const std::vector<LabelMeasure>& measures,
-                    const std::vector<std::pair<std::string, uint64_t>>& counts);
+                    const std::vector<NamedValue<SeparationMetric>>& measures,
+                    const std::vector<NamedValue<uint64_t>>& counts);
 
 /// How the label and the intervals of a file came about. `score` is "score" or "scores".
 void add_label_provenance(const JudgedLabel& label, const char* score, Section& section);
@@ -58,10 +53,11 @@ struct RocCurve {
   std::string name;  // of the score
   std::vector<Point> line;
   Rates rates;  // true positive rates
-  double auroc = 0, low = 0, high = 0;
-  bool interval = false;  // low and high are known
-  uint64_t positive = 0, negative = 0;
+  ClassMetrics metrics;
+  CurveIntervals intervals;
   ClassNames names;
+
+  double auroc() const { return metrics.values[0]; }
 };
 
 /// Adds three figures and a table of the areas, whose values are those of +auroc; with one class alone a

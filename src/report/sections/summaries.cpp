@@ -121,26 +121,6 @@ void add_parts(const std::string& name, const SeparationFile& data, const std::s
   section.parts.emplace_back(figure_of(chart));
 }
 
-std::string measure_name(std::string_view key) {
-  constexpr std::pair<std::string_view, const char*> names[] = {
-      {"auroc", "AUROC"},
-      {"auprc", "AUPRC (trapezoidal)"},
-      {"average_precision", "Average precision"},
-      {"auroc_by_chrom", "AUROC, mean of chromosomes"},
-      {"auprc_by_chrom", "AUPRC, mean of chromosomes"},
-      {"average_precision_by_chrom", "Average precision, mean of chromosomes"},
-      {"spearman", "Spearman rank correlation"},
-      {"alleles", "Alleles"},
-      {"used", "Alleles with score and label"},
-      {"positive", "Positive alleles"},
-      {"negative", "Negative alleles"},
-      {"missing_score", "Alleles without score"},
-      {"missing_label", "Alleles without label"},
-      {"other_label", "Alleles with a label of neither class"}};
-  return std::find_if(std::begin(names), std::end(names), [&](const auto& one) { return one.first == key; })
-      ->second;
-}
-
 }  // namespace
 
 TextRow texts_of(const SummaryLine& line) {
@@ -285,17 +265,11 @@ Section separation_section(const std::string& name, const std::string& path, con
       begin_section(name, path, "how well " + data.score + " separates " + data.label.expression, {});
   add_parts(name + "_strata", data, data.by, data.strata, out);
   add_parts(name + "_chromosomes", data, "chromosome", data.chromosomes, out);
-  std::vector<LabelMeasure> measures;
-  std::vector<std::pair<std::string, uint64_t>> counts;
-  for (const auto& [key, metric] : data.metrics)
-    measures.push_back({measure_name(key), metric.value, metric.low, metric.high});
-  for (const auto& [key, count] : data.counts) counts.emplace_back(measure_name(key), count);
-  out.parts.emplace_back(measure_table(data.score, data.label.expression, measures, counts));
-  for (const auto& [key, metric] : data.metrics)
+  out.parts.emplace_back(measure_table(data.score, data.label.expression, data.metrics, data.counts));
+  for (const auto& [key, name_of, metric] : data.metrics)
     if (!std::isnan(metric.value))
-      out.statistics.push_back({key, measure_name(key),
-                                measure_name(key) + " of " + data.score + " for " + data.label.expression,
-                                metric.value});
+      out.statistics.push_back(
+          {key, name_of, name_of + " of " + data.score + " for " + data.label.expression, metric.value});
   out.provenance.emplace_back("Score", data.score);
   add_label_provenance(data.label, "score", out);
   return out;

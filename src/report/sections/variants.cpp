@@ -296,7 +296,7 @@ class LabelFigures final : public VariantPart {
                        roc_overlay(file_.name + "_roc", label, curves));
     for (const RocCurve& curve : curves)
       out.statistics.push_back({"auroc " + curve.name, "AUROC of " + curve.name,
-                                "AUROC of " + curve.name + " for " + label, curve.auroc});
+                                "AUROC of " + curve.name + " for " + label, curve.auroc()});
     if (comparison_)
       for (RocCurve& curve : curves) comparison_->add(std::move(curve));
   }

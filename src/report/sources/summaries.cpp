@@ -21,6 +21,22 @@ constexpr int64_t kFarthest = 100'000'000;  // a bin of a score of a million
 constexpr double kMost = 1e30;              // of a value, so that sums and floats of them are finite
 constexpr uint64_t kMostCounted = uint64_t{1} << 53;
 constexpr const char* kAreas[] = {"auroc", "auprc", "average_precision"};
+constexpr std::pair<const char*, const char*> kMetrics[] = {{"auroc", "AUROC"},
+                                                            {"auprc", "AUPRC (trapezoidal)"},
+                                                            {"average_precision", "Average precision"},
+                                                            {"auroc_by_chrom", "AUROC, mean of chromosomes"},
+                                                            {"auprc_by_chrom", "AUPRC, mean of chromosomes"},
+                                                            {"average_precision_by_chrom",
+                                                             "Average precision, mean of chromosomes"},
+                                                            {"spearman", "Spearman rank correlation"}},
+                                              kCounts[] = {
+                                                  {"alleles", "Alleles"},
+                                                  {"used", "Alleles with score and label"},
+                                                  {"positive", "Positive alleles"},
+                                                  {"negative", "Negative alleles"},
+                                                  {"missing_score", "Alleles without score"},
+                                                  {"missing_label", "Alleles without label"},
+                                                  {"other_label", "Alleles with a label of neither class"}};
 
 double number_of(const TableReader& in, std::string_view text) {
   if (text == ".") return NAN;
@@ -170,12 +186,9 @@ SeparationFile read_separation(const std::string& path) {
   out.score = all.text("score");
   out.label = label_of(all);
   const JsonMembers metrics = all.object("metrics"), counts = all.object("counts");
-  for (const char* name : {"auroc", "auprc", "average_precision", "auroc_by_chrom", "auprc_by_chrom",
-                           "average_precision_by_chrom", "spearman"})
-    if (metrics.has(name)) out.metrics.emplace_back(name, metric_of(metrics.object(name)));
-  for (const char* name :
-       {"alleles", "used", "positive", "negative", "missing_score", "missing_label", "other_label"})
-    out.counts.emplace_back(name, counts.count(name));
+  for (const auto& [key, name] : kMetrics)
+    if (metrics.has(key)) out.metrics.push_back({key, name, metric_of(metrics.object(key))});
+  for (const auto& [key, name] : kCounts) out.counts.push_back({key, name, counts.count(key)});
   if (all.has("strata")) {
     out.by = all.text("by");
     out.strata = parts_of(all, "strata", true);

@@ -2,6 +2,7 @@
 // +gene-summary, a line a region; the JSON of +auroc and +concord; and histograms of scan and vep.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -36,7 +37,13 @@ struct JudgedLabel {
 
 /// A metric with the ends of its interval; NaN where the file has null.
 struct SeparationMetric {
-  double value, low, high;
+  double value = NAN, low = NAN, high = NAN;
+};
+/// What a file says of all alleles, by the key in the file and the name on a page.
+template <class Value>
+struct NamedValue {
+  std::string key, name;
+  Value value;
 };
 /// A chromosome or a stratum: AUROC, AUPRC and average precision.
 struct SeparationPart {
@@ -47,8 +54,8 @@ struct SeparationPart {
 struct SeparationFile {
   std::string score, by;  // by: what makes the strata, "" without
   JudgedLabel label;
-  std::vector<std::pair<std::string, SeparationMetric>> metrics;
-  std::vector<std::pair<std::string, uint64_t>> counts;
+  std::vector<NamedValue<SeparationMetric>> metrics;
+  std::vector<NamedValue<uint64_t>> counts;
   std::vector<SeparationPart> strata, chromosomes;
 };
 /// The JSON of +auroc. Throws Error, which names the member.
