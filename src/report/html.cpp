@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "src/base/words.hpp"
 #include "src/report/drawing/plot.hpp"
 #include "src/report/drawing/svg.hpp"
 #include "version.h"
@@ -146,10 +147,8 @@ class HtmlWriter {
   }
 
   void figure(const Figure& one) {
-    out_ += "<figure id=\"" + one.name + "\">\n<div class=\"picture\"";
-    if (!one.points.empty()) points(one.points);
-    if (one.axis) axis(*one.axis);
-    out_ += ">" + one.svg + "</div>\n";
+    out_ += "<figure id=\"" + one.name + "\">\n";
+    picture(one);
     if (!one.viewer.empty()) viewer(one);
     out_ += "<figcaption>";
     text(one.caption);
@@ -162,10 +161,9 @@ class HtmlWriter {
     if (one.other) {
       out_ += "<details><summary>";
       text(one.other->title);
-      out_ += "</summary>\n<div class=\"picture\"";
-      if (!one.other->points.empty()) points(one.other->points, false);
-      if (one.other->axis) axis(*one.other->axis);
-      out_ += ">" + one.other->svg + "</div>\n</details>\n";
+      out_ += "</summary>\n";
+      picture(*one.other, false);
+      out_ += "</details>\n";
     }
     if (!one.numbers.rows.empty()) {
       out_ += "<details><summary>The numbers of this figure</summary>\n";
@@ -175,15 +173,28 @@ class HtmlWriter {
     out_ += "</figure>\n";
   }
 
+  // Of a figure, or another picture of it with the same points in the same order.
+  template <class Picture>
+  void picture(const Picture& one, bool with_words = true) {
+    out_ += "<div class=\"picture\"";
+    if (!one.points.empty()) points(one.points, with_words);
+    if (one.axis) axis(*one.axis);
+    out_ += ">" + one.svg + "</div>\n";
+  }
+
+  void attribute(const std::string& name, std::string_view value) {
+    out_ += " " + name + "=\"";
+    text(value);
+    out_ += "\"";
+  }
+
   // [[x, y, words], ...] for the script; of another picture of the same points without the words.
-  void points(const std::vector<FigurePoint>& points, bool with_words = true) {
+  void points(const std::vector<FigurePoint>& points, bool with_words) {
     std::string json = "[";
     for (const FigurePoint& point : points)
       json += (json.size() > 1 ? ",[" : "[") + px(point.x) + "," + px(point.y) +
               (with_words ? "," + json_text(nlohmann::ordered_json(point.words)) : "") + "]";
-    out_ += " data-points=\"";
-    text(json + "]");
-    out_ += "\"";
+    attribute("data-points", json + "]");
   }
 
   // {"left", "right", "bottom", "least", "most", "ticks"} for the script.
@@ -195,21 +206,12 @@ class HtmlWriter {
                                    {"most", axis.most}};
     json["ticks"] = nlohmann::ordered_json::array();
     for (const auto& [at, words] : axis.ticks) json["ticks"].push_back({at, words});
-    out_ += " data-axis=\"";
-    text(json_text(json));
-    out_ += "\"";
+    attribute("data-axis", json_text(json));
   }
 
   // JSON in an element of script ends where "</script" stands, so no < is left in it; in strings, where alone
   // it can occur, \u003c is the same letter.
-  void json(std::string_view text) {
-    for (const char c : text) {
-      if (c == '<')
-        out_ += "\\u003c";
-      else
-        out_ += c;
-    }
-  }
+  void json(std::string_view text) { out_ += joined(split(text, '<'), "\\u003c"); }
 
   void viewer(const Figure& one) {
     out_ += "<div class=\"viewer\" hidden></div>\n<script type=\"application/json\">";
@@ -230,13 +232,11 @@ class HtmlWriter {
 
   // {"sensitivity", "specificity", "value", "share", "positive"} for the script, and a sentence for all.
   void predictive(const PredictiveColumns& columns) {
-    out_ += " data-predictive=\"";
-    text(json_text(nlohmann::ordered_json{{"sensitivity", columns.sensitivity},
-                                          {"specificity", columns.specificity},
-                                          {"value", columns.value},
-                                          {"share", columns.share},
-                                          {"positive", columns.positive}}));
-    out_ += "\"";
+    attribute("data-predictive", json_text(nlohmann::ordered_json{{"sensitivity", columns.sensitivity},
+                                                                  {"specificity", columns.specificity},
+                                                                  {"value", columns.value},
+                                                                  {"share", columns.share},
+                                                                  {"positive", columns.positive}}));
   }
 
   // The id is also the name of the file in which the script saves the rows.
@@ -244,20 +244,16 @@ class HtmlWriter {
     out_ += "<div id=\"" + id + (one.search ? "\" class=\"table search\"" : "\" class=\"table\"");
     if (one.predictive) predictive(*one.predictive);
     out_ += ">\n";
-    out_ += "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"";
-    text(one.title.empty() ? "Numbers of the figure" : one.title);
-    out_ += "\"><table>\n";
+    out_ += "<div class=\"scroll\" tabindex=\"0\" role=\"group\"";
+    attribute("aria-label", one.title.empty() ? "Numbers of the figure" : one.title);
+    out_ += "><table>\n";
     if (!one.title.empty()) element("caption", one.title);
     out_ += "<thead><tr>";
     for (const TableColumn& column : one.columns) {
       out_ += column.number ? "<th scope=\"col\" class=\"number\"" : "<th scope=\"col\"";
       if (one.sorted == &column - one.columns.data())
         out_ += one.descending ? " aria-sort=\"descending\"" : " aria-sort=\"ascending\"";
-      if (!column.about.empty()) {
-        out_ += " title=\"";
-        text(column.about);
-        out_ += "\"";
-      }
+      if (!column.about.empty()) attribute("title", column.about);
       out_ += ">";
       text(column.name);
       out_ += "</th>";
@@ -313,9 +309,9 @@ class HtmlWriter {
   void links(const std::vector<TableLink>& links) {
     out_ += "<td class=\"links\">";
     for (const TableLink& one : links) {
-      out_ += "<a href=\"";
-      text(one.address);
-      out_ += "\" target=\"_blank\" rel=\"noopener noreferrer\">";
+      out_ += "<a";
+      attribute("href", one.address);
+      out_ += " target=\"_blank\" rel=\"noopener noreferrer\">";
       text(one.name);
       out_ += "</a> ";
     }

@@ -91,12 +91,14 @@ InputKind json_kind(const std::string& path, std::string_view text) {
   refuse(path, "this JSON is of none of the known commands");
 }
 
-// "vep" of ##carbon_vepCommand=...; "" for a line that names no command of carbon.
-std::string_view command_named(std::string_view line) {
-  constexpr std::string_view start = "##carbon_";
-  if (!line.starts_with(start)) return "";
-  line = line.substr(start.size(), line.find('=') - start.size());
-  return line.ends_with("Command") ? line.substr(0, line.size() - 7) : "";
+constexpr std::string_view kStart = "##carbon_";
+
+// "vep" of ##carbon_vepCommand=..., with `end` Command; "" for another line.
+std::string_view command_named(std::string_view line, std::string_view end) {
+  const std::string_view key = line.substr(0, line.find('='));
+  return key.starts_with(kStart) && key.ends_with(end)
+             ? key.substr(kStart.size(), key.size() - kStart.size() - end.size())
+             : "";
 }
 
 // Whether a line is one of bedGraph: a name, two positions and a value.
@@ -126,7 +128,7 @@ InputKind kind_of_gff3(const std::string& path, TextInput& input) {
 InputKind kind_by_lines(const std::string& path, TextInput& input) {
   std::string line, command;
   while (input.line(line) && line.starts_with("##")) {
-    if (const std::string_view named = command_named(line); !named.empty()) command = named;
+    if (const std::string_view named = command_named(line, "Command"); !named.empty()) command = named;
     if (line.starts_with("##gff-version")) return kind_of_gff3(path, input);
     line.clear();
   }
@@ -221,17 +223,8 @@ int64_t TableReader::position(size_t column) const {
 
 namespace {
 
-constexpr std::string_view kStart = "##carbon_";
-
 bool is_model(std::string_view line) {
   return line.substr(0, line.find('=')).ends_with("Model");
-}
-
-// "vep" of ##carbon_vepCommand, with `end` Command.
-std::string_view command_of(std::string_view key, std::string_view end) {
-  key.remove_prefix(kStart.size());
-  key.remove_suffix(end.size());
-  return key;
 }
 
 std::string words_of(const std::string& field) {
@@ -259,7 +252,7 @@ std::vector<std::pair<std::string, std::string>> variant_provenance(const std::s
     const std::string_view key = std::string_view(line).substr(0, equals);
     const std::string value = line.substr(equals + 1);
     if (key.ends_with("Version")) {
-      out.emplace_back("Program", "carbon " + std::string(command_of(key, "Version")) + " " + value);
+      out.emplace_back("Program", "carbon " + std::string(command_named(line, "Version")) + " " + value);
     } else if (key.ends_with("Command")) {
       out.emplace_back("Command", value);
     } else if (is_model(line)) {
