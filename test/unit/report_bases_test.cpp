@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/error.hpp"
-#include "src/report/drawing/sequence_figures.hpp"
+#include "src/report/drawing/track.hpp"
 #include "src/report/sections/bases.hpp"
 #include "src/report/sections/variant_parts.hpp"
 #include "src/report/sources/bases.hpp"

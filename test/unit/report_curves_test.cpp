@@ -7,9 +7,8 @@
 #include <random>
 
 #include "src/base/error.hpp"
-#include "src/report/drawing/cloud.hpp"
-#include "src/report/sections/comparison.hpp"
-#include "src/report/sections/labels.hpp"
+#include "src/report/drawing/plot.hpp"
+#include "src/report/sections/variant_parts.hpp"
 #include "src/report/sections/sections.hpp"
 #include "src/report/sources/summaries.hpp"
 #include "src/statistics/agreement.hpp"

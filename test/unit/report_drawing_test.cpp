@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/sequence_figures.hpp"
 #include "src/report/drawing/svg.hpp"
 #include "src/report/drawing/track.hpp"
 #include "test/unit/genome_files.hpp"

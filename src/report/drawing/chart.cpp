@@ -8,7 +8,7 @@
 
 #include "src/base/numbers.hpp"
 #include "src/base/words.hpp"
-#include "src/report/drawing/cloud.hpp"
+#include "src/report/drawing/plot.hpp"
 
 namespace carbon {
 namespace {

@@ -1,6 +1,7 @@
 #include "src/report/drawing/track.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -110,6 +111,376 @@ void draw_position_axis(Svg& out, const BaseTrack& track, const TrackView& view,
   out.stroke("M" + plain_number(place.left) + " " + plain_number(y) + "H" + plain_number(place.right) + ticks,
              theme::kGrid);
   out.raw(numbers.body());
+}
+
+namespace {
+
+constexpr double kAxis = 24, kRow = 18, kTop = 8;  // heights in pixels
+constexpr double kLetterWidth = 6;                 // narrower than this, a letter cannot be read
+
+// A part of an outline. A letter is stretched to its place, so its shape cannot come from a font.
+struct Segment {
+  char command = 0;
+  int count = 0;
+  std::array<double, 6> numbers = {};
+};
+
+struct Outline {
+  size_t count = 0;
+  std::array<Segment, 40> segments = {};
+};
+
+constexpr bool is_command(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+
+// The number at the beginning of `text`, which is removed. Its digits over a power of ten are the double that
+// is nearest to it, because both are exact.
+constexpr double take_number(std::string_view& text) {
+  double digits = 0, power = 1;
+  bool fraction = false;
+  while (!text.empty() && text[0] != ' ' && !is_command(text[0])) {
+    if (text[0] == '.') {
+      fraction = true;
+    } else {
+      digits = 10 * digits + (text[0] - '0');
+      if (fraction) power *= 10;
+    }
+    text.remove_prefix(1);
+  }
+  return digits / power;
+}
+
+constexpr Outline parse_outline(std::string_view text) {
+  Outline out;
+  while (!text.empty()) {
+    Segment& segment = out.segments[out.count++];
+    segment.command = text[0];
+    text.remove_prefix(1);
+    while (!text.empty() && !is_command(text[0])) {
+      if (text[0] == ' ')
+        text.remove_prefix(1);
+      else
+        segment.numbers[static_cast<size_t>(segment.count++)] = take_number(text);
+    }
+  }
+  return out;
+}
+
+constexpr std::array<Outline, 4> kLetters = {
+    parse_outline(theme::kOutlines[0]), parse_outline(theme::kOutlines[1]),
+    parse_outline(theme::kOutlines[2]), parse_outline(theme::kOutlines[3])};
+
+class LogoDrawing {
+ public:
+  LogoDrawing(Svg& out, const BaseTrack& track, const TrackView& view, const LogoOptions& options)
+      : out_(out),
+        track_(track),
+        view_(view),
+        options_(options),
+        place_(view, options.width),
+        foot_(options.height - kAxis - kRow),
+        full_(foot_ - kTop) {}
+
+  void draw() {
+    if (place_.step > 1)
+      for_columns(track_, view_, place_.step, [&](size_t i, size_t j) { mean(i, j); });
+    else
+      for_columns(track_, view_, 1, [&](size_t i, size_t) { base(i); });
+    scale();
+    out_.begin_clip(place_.left, 0, place_.right - place_.left, options_.height);
+    out_.path(means_, theme::kLine, " fill-opacity=\"0.75\"");
+    draw_letters(out_, others_, actual_, row_);
+    out_.raw(unknown_.body());
+    out_.end_clip();
+    draw_position_axis(out_, track_, view_, options_.width, options_.height - kAxis);
+  }
+
+ private:
+  double x(size_t i) const { return place_.x(static_cast<double>(i)); }
+
+  void mean(size_t i, size_t j) {
+    const double mean = mean_of(i, j, [&](size_t b) {
+      const bool known = track_.base[b] >= 0 && has_value(track_, b);
+      return known ? full_ * probability(track_, b, track_.base[b]) : kNoValue;
+    });
+    if (!std::isnan(mean))
+      means_ += "M" + px(x(i)) + " " + px(foot_) + "v" + px(-mean) + "H" + px(x(j)) + "V" + px(foot_) + "Z";
+  }
+
+  void base(size_t i) {
+    const bool letters = place_.unit >= kLetterWidth;
+    sequence_letter(i, letters);
+    if (!has_value(track_, i)) return;
+    const double gap = letters ? place_.unit * 0.06 : 0, unit = place_.unit;
+    double y = foot_;
+    for (const int k : order(i, letters)) {
+      const double high = full_ * probability(track_, i, k);
+      y -= high;
+      if (high < 0.4) continue;
+      const std::string path =
+          letters ? letter_path(k, x(i) + gap, y, unit - 2 * gap, high)
+                  : "M" + px(x(i)) + " " + px(y) + "h" + px(unit) + "v" + px(high) + "h" + px(-unit) + "Z";
+      (k == track_.base[i] ? actual_ : others_)[static_cast<size_t>(k)] += path;
+    }
+  }
+
+  // From the foot upwards: letters by probability, bars with the actual base first.
+  std::array<int, 4> order(size_t i, bool letters) const {
+    std::array<int, 4> result = {0, 1, 2, 3};
+    const int here = track_.base[i];
+    std::stable_sort(result.begin(), result.end(), [&](int a, int b) {
+      const auto lnp = [&](int k) { return track_.lnp[4 * i + static_cast<size_t>(k)]; };
+      return letters ? lnp(a) < lnp(b) : (a == here) > (b == here);
+    });
+    return result;
+  }
+
+  // The sequence below the stacks.
+  void sequence_letter(size_t i, bool letters) {
+    const int here = track_.base[i];
+    const double unit = place_.unit, wide = std::min(8.0, 0.8 * unit);
+    if (here >= 0) {
+      row_[static_cast<size_t>(here)] +=
+          letters ? letter_path(here, x(i) + (unit - wide) / 2, foot_ + 6, wide, 10)
+                  : "M" + px(x(i)) + " " + plain_number(foot_ + 5) + "h" + px(unit) + "v8h" + px(-unit) + "Z";
+    } else if (letters) {
+      unknown_.text(x(i) + unit / 2, foot_ + 16, std::string_view(track_.sequence).substr(i, 1));
+    }
+  }
+
+  void scale() {
+    std::string grid;
+    Svg numbers;
+    for (const double part : {0.0, 0.5, 1.0}) {
+      grid +=
+          "M" + plain_number(place_.left) + " " + px(foot_ - part * full_) + "H" + plain_number(place_.right);
+      numbers.text(place_.left - 6, foot_ - part * full_ + 4, plain_number(part), {.anchor = Anchor::end});
+    }
+    out_.stroke(grid, theme::kGrid);
+    out_.raw(numbers.body());
+  }
+
+  Svg& out_;
+  const BaseTrack& track_;
+  const TrackView& view_;
+  const LogoOptions& options_;
+  const TrackLayout place_;
+  const double foot_, full_;
+  LetterPaths actual_, others_, row_;
+  std::string means_;
+  Svg unknown_;
+};
+
+}  // namespace
+
+std::string letter_path(int letter, double left, double top, double width, double height) {
+  const Outline& outline = kLetters[static_cast<size_t>(letter)];
+  std::string path;
+  for (size_t s = 0; s < outline.count; ++s) {
+    const Segment& segment = outline.segments[s];
+    path += segment.command;
+    for (int i = 0; i < segment.count; ++i) {
+      const double v = segment.numbers[static_cast<size_t>(i)];
+      const bool vertical = segment.command == 'V' || (segment.command != 'H' && i % 2 == 1);
+      if (i > 0) path += ' ';
+      path += px(vertical ? top + v * height : left + v * width);
+    }
+  }
+  return path;
+}
+
+void draw_letters(Svg& out, const LetterPaths& pale, const LetterPaths& full, const LetterPaths& more) {
+  constexpr std::string_view kHoles = " fill-rule=\"evenodd\"";
+  for (size_t k = 0; k < 4; ++k) {
+    out.path(pale[k], theme::kLetters[k],
+             " fill-opacity=\"" + std::string(theme::kPale) + "\"" + std::string(kHoles));
+    out.path(full[k], theme::kLetters[k], kHoles);
+    out.path(more[k], theme::kLetters[k], kHoles);
+  }
+}
+
+void draw_logo(Svg& out, const BaseTrack& track, const TrackView& view, const LogoOptions& options) {
+  LogoDrawing(out, track, view, options).draw();
+}
+
+std::vector<Point> overview_means(const BaseTrack& track, size_t size) {
+  std::vector<Point> result;
+  const size_t length = track.length(), step = std::max<size_t>(1, size / 2);
+  for (size_t start = 0; start < length; start += step) {
+    const size_t end = std::min(length, start + size);
+    const double mean =
+        mean_of(start, end, [&](size_t i) { return finite_or_none(log_likelihood(track, i)); });
+    if (!std::isnan(mean)) result.push_back({static_cast<double>(start + end) / 2, mean});
+    if (end == length) break;
+  }
+  return result;
+}
+
+size_t overview_window(const BaseTrack& track) {
+  return std::max<size_t>(12,
+                          static_cast<size_t>(std::floor(static_cast<double>(track.length()) / 60 + 0.5)));
+}
+
+void draw_overview(Svg& out, const BaseTrack& track, double width) {
+  const TrackLayout place({0, static_cast<double>(track.length())}, width);
+  const double top = 6, foot = kOverviewHeight - 6;
+  const std::vector<Point> means = overview_means(track, overview_window(track));
+  double lowest = -2;
+  for (const Point& m : means) lowest = std::min(lowest, m.y);
+  const auto y = [&](double value) { return top + value / lowest * (foot - top); };
+  std::string line;
+  for (const Point& m : means) line += (line.empty() ? "M" : "L") + px(place.x(m.x)) + " " + px(y(m.y));
+  const std::string left = plain_number(place.left), right = plain_number(place.right),
+                    low = plain_number(foot);
+  if (!means.empty()) {
+    out.path(line + "L" + px(place.x(means.back().x)) + " " + low + "L" + px(place.x(means.front().x)) + " " +
+                 low + "Z",
+             theme::kArea);
+    out.stroke(line, theme::kLine, 1.5, " stroke-linejoin=\"round\"");
+  }
+  const double guess = y(std::log(1.0 / 4));  // what guessing would reach
+  out.stroke("M" + left + " " + px(guess) + "H" + right, theme::kSoft, 1, " stroke-dasharray=\"3 3\"");
+  out.stroke("M" + left + " " + plain_number(top) + "H" + right + "M" + left + " " + low + "H" + right,
+             theme::kGrid);
+  out.text(place.left - 6, top + 4, "0", {.anchor = Anchor::end});
+  out.text(place.left - 6, guess + 4, "\u22121.4", {.anchor = Anchor::end});
+}
+
+namespace {
+
+constexpr double kHeatTop = 4;  // pixels
+constexpr int kShades = 24;     // steps of colour on each side of the middle
+constexpr double kLegendBar = 200;
+
+// The colour of a shade, from -kShades (much less likely) to kShades (much more likely).
+std::string shade_colour(int shade) {
+  const std::array<std::string_view, 4>& arm = shade < 0 ? theme::kLess : theme::kMore;
+  const auto stop = [&](size_t i) { return i == 0 ? theme::kMiddle : arm[i - 1]; };
+  const double at = static_cast<double>(std::abs(shade)) / kShades * static_cast<double>(arm.size());
+  const size_t i = std::min(arm.size() - 1, static_cast<size_t>(std::floor(at)));
+  return mix_colours(stop(i), stop(i + 1), at - static_cast<double>(i));
+}
+
+// Path data by colour, in the order of first use: few elements, however many cells.
+class Colours {
+ public:
+  void add(std::string_view colour, std::string_view path) {
+    auto found = std::find_if(paths_.begin(), paths_.end(), [&](const auto& p) { return p.first == colour; });
+    if (found == paths_.end()) found = paths_.insert(found, {std::string(colour), {}});
+    found->second += path;
+  }
+  void write(Svg& out) const {
+    for (const auto& [colour, path] : paths_) out.path(path, colour, " shape-rendering=\"crispEdges\"");
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> paths_;
+};
+
+// The mean over bases i to j - 1, without bases that are letter k themselves.
+HeatCell letter_cell(const BaseTrack& track, size_t i, size_t j, int k) {
+  double sum = 0, count = 0;
+  bool reference = false;
+  for (size_t b = i; b < j; ++b) {
+    const double value = log_ratio(track, b, k);
+    if (std::isnan(value)) continue;
+    if (track.base[b] == k) {
+      reference = true;
+    } else {
+      sum += value;
+      ++count;
+    }
+  }
+  if (std::isnan(sum)) return {};  // some of them are infinite, with both signs
+  if (count > 0) return {HeatCell::value, sum / count};
+  return {reference ? HeatCell::reference : HeatCell::none, 0};
+}
+
+}  // namespace
+
+HeatRows letter_rows(const BaseTrack& track) {
+  HeatRows rows;
+  for (const char letter : kLetterNames) rows.names.emplace_back(1, letter);
+  rows.cell = [&track](size_t i, size_t j, size_t row) {
+    return letter_cell(track, i, j, static_cast<int>(row));
+  };
+  return rows;
+}
+
+double heatmap_limit(const BaseTrack& track) {
+  std::vector<double> values;
+  const size_t stride = std::max<size_t>(1, track.length() / 5000);  // a sample of a long sequence will do
+  for (size_t i = 0; i < track.length(); i += stride) {
+    if (track.base[i] < 0) continue;
+    for (int k = 0; k < 4; ++k) {
+      const double v = std::abs(log_ratio(track, i, k));
+      if (k != track.base[i] && std::isfinite(v)) values.push_back(v);
+    }
+  }
+  std::sort(values.begin(), values.end());
+  const double most =
+      values.empty() ? 1 : values[static_cast<size_t>(0.95 * static_cast<double>(values.size() - 1))];
+  return std::max(1.0, std::ceil(2 * most) / 2);
+}
+
+void draw_heatmap(Svg& out, const BaseTrack& track, const HeatRows& rows, const TrackView& view,
+                  const HeatmapOptions& options) {
+  const TrackLayout place(view, options.width);
+  const double high = (options.height - kHeatTop - kAxis) / static_cast<double>(rows.names.size());
+  const auto top = [&](size_t row) { return kHeatTop + static_cast<double>(row) * high; };
+  const double wide = place.unit * static_cast<double>(place.step);
+  const double inset = wide >= 5 ? 0.5 : 0;  // a seam between cells that are wide enough
+  Colours cells;
+  std::string dots;
+  for_columns(track, view, place.step, [&](size_t i, size_t j) {
+    const double x = place.x(static_cast<double>(i)), span = static_cast<double>(j - i);
+    for (size_t k = 0; k < rows.names.size(); ++k) {
+      const std::string box = "M" + px(x + inset) + " " + px(top(k) + 0.5) + "h" +
+                              px(place.unit * span - 2 * inset) + "v" + px(high - 1) + "H" + px(x + inset) +
+                              "Z";
+      const HeatCell cell = rows.cell(i, j, k);
+      if (cell.kind == HeatCell::none) {
+        cells.add(theme::kNothing, box);
+      } else if (cell.kind == HeatCell::value) {
+        const double part = std::clamp(cell.change / options.limit, -1.0, 1.0);
+        cells.add(shade_colour(static_cast<int>(std::floor(part * kShades + 0.5))), box);
+      } else {
+        cells.add(theme::kReference, box);
+        if (wide < 5) continue;
+        const double r = std::min(3.2, wide * 0.28);
+        const std::string arc = "a" + px(r) + " " + px(r) + " 0 1 0 ";
+        dots += "M" + px(x + wide / 2 - r) + " " + px(top(k) + high / 2) + arc + px(2 * r) + " 0" + arc +
+                px(-2 * r) + " 0Z";
+      }
+    }
+  });
+  out.begin_clip(place.left, 0, place.right - place.left, options.height);
+  cells.write(out);
+  out.path(dots, theme::kInk);
+  out.end_clip();
+  for (size_t k = 0; k < rows.names.size(); ++k)
+    out.text(place.left - 12, top(k) + high / 2 + 4, rows.names[k], {.bold = true});
+  draw_position_axis(out, track, view, options.width, options.height - kAxis);
+}
+
+void draw_heatmap_legend(Svg& out, double limit, bool reference) {
+  const double one = kLegendBar / (2 * kShades + 1);
+  for (int s = -kShades; s <= kShades; ++s) out.box((s + kShades) * one, 0, one + 0.3, 12, shade_colour(s));
+  const std::string number = plain_number(limit);
+  out.text(0, 25, "\u2264 \u2212" + number, {.anchor = Anchor::start});
+  out.text(kLegendBar / 2, 25, "0");
+  out.text(kLegendBar, 25, "\u2265 " + number + " nats", {.anchor = Anchor::end});
+  out.text(0, 38, "less likely", {.anchor = Anchor::start});
+  out.text(kLegendBar, 38, "more likely", {.anchor = Anchor::end});
+  if (reference) {
+    out.box(226, 0, 14, 12, theme::kReference);
+    out.dot(233, 6, 3, theme::kInk);
+    out.text(246, 10, "reference", {.anchor = Anchor::start});
+  }
+  out.raw("<rect x=\"226\" y=\"20\" width=\"14\" height=\"12\" fill=\"" + std::string(theme::kNothing) +
+          "\" stroke=\"" + std::string(theme::kGrid) + "\"/>");
+  out.text(246, 30, "no value", {.anchor = Anchor::start});
 }
 
 }  // namespace carbon

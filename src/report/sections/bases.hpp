@@ -11,7 +11,6 @@
 
 #include "src/report/drawing/chart.hpp"
 #include "src/report/drawing/document.hpp"
-#include "src/report/drawing/sequence_figures.hpp"
 #include "src/report/drawing/track.hpp"
 #include "src/report/sources/bases.hpp"
 #include "src/report/sources/genes.hpp"

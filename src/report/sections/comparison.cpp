@@ -1,4 +1,6 @@
-#include "src/report/sections/comparison.hpp"
+// Scores beside each other. How far two scores of the same alleles agree: scatter and Bland-Altman plot.
+// Scores of several files: the alleles that two files share as a scatter, and the ROC curves of all tags in
+// one figure.
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +8,8 @@
 
 #include "src/base/letters.hpp"
 #include "src/report/drawing/chart.hpp"
-#include "src/report/drawing/cloud.hpp"
+#include "src/report/drawing/plot.hpp"
+#include "src/report/sections/variant_parts.hpp"
 #include "src/statistics/agreement.hpp"
 
 namespace carbon {

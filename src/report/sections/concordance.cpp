@@ -8,8 +8,8 @@
 
 #include "src/base/words.hpp"
 #include "src/report/drawing/chart.hpp"
-#include "src/report/sections/labels.hpp"
 #include "src/report/sections/sections.hpp"
+#include "src/report/sections/variant_parts.hpp"
 #include "src/report/sources/input.hpp"
 #include "src/report/sources/summaries.hpp"
 

@@ -1,6 +1,5 @@
 // The scores of alleles, all and by group: numbers of values, means, extremes, quartiles, and counts in bins;
-// and histograms of them, one of all and one row for each group. distributions.cpp counts, score_figures.cpp
-// draws.
+// and histograms of them, one of all and one row for each group.
 #pragma once
 
 #include <array>

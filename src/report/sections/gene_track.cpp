@@ -13,7 +13,6 @@
 #include "src/base/words.hpp"
 #include "src/report/drawing/chart.hpp"
 #include "src/report/sections/bases.hpp"
-#include "src/report/sections/labels.hpp"
 #include "src/report/sections/variant_parts.hpp"
 #include "src/report/sources/input.hpp"
 

@@ -1,4 +1,4 @@
-#include "src/report/sections/labels.hpp"
+// How a score separates alleles with labels: the distribution of both classes, ROC and precision-recall.
 
 #include <algorithm>
 #include <cmath>
@@ -7,6 +7,7 @@
 
 #include "src/report/drawing/chart.hpp"
 #include "src/report/sections/distributions.hpp"
+#include "src/report/sections/variant_parts.hpp"
 #include "src/statistics/curves.hpp"
 #include "src/statistics/label.hpp"
 

@@ -8,8 +8,8 @@
 #include "src/base/numbers.hpp"
 #include "src/base/words.hpp"
 #include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/sequence_figures.hpp"
 #include "src/report/drawing/svg.hpp"
+#include "src/report/drawing/track.hpp"
 #include "src/report/sections/bases.hpp"
 #include "src/report/sections/sections.hpp"
 

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "src/report/drawing/chart.hpp"
-#include "src/report/sections/labels.hpp"
 #include "src/report/sections/sections.hpp"
+#include "src/report/sections/variant_parts.hpp"
 #include "src/report/sources/input.hpp"
 
 namespace carbon {

@@ -13,11 +13,9 @@
 
 #include "src/base/error.hpp"
 #include "src/report/drawing/chart.hpp"
-#include "src/report/drawing/cloud.hpp"
 #include "src/report/drawing/document.hpp"
-#include "src/report/sections/comparison.hpp"
+#include "src/report/drawing/plot.hpp"
 #include "src/report/sections/distributions.hpp"
-#include "src/report/sections/labels.hpp"
 #include "src/report/sections/sections.hpp"
 #include "src/report/sections/variant_parts.hpp"
 #include "src/report/sources/input.hpp"
