@@ -215,33 +215,22 @@ Figure scree_figure(const std::string& name, const EmbeddingPoints& data) {
 }
 
 Table group_table(const EmbeddingPoints& data, const std::string& colour) {
-  Table table;
-  table.title = "Sequences by " + colour;
-  const bool more_rows = data.rows != data.sequences;
-  table.columns = {{colour}, {"Sequences", "", true}};
-  if (more_rows) table.columns.push_back({"Rows", "of these sequences, one for each 6-mer", true});
-  const auto add = [&](const std::string& name, const EmbeddingGroup& group) {
-    std::vector<std::string> row = {name, count_text(group.sequences)};
-    if (more_rows) row.push_back(count_text(group.rows));
-    table.rows.push_back(std::move(row));
-  };
-  EmbeddingGroup rest;
-  size_t left = 0;
-  for (size_t i = 0; i < data.groups.size(); ++i) {
-    if (!data.numeric && i < kMostGroupRows) {
-      add(data.groups[i].name, data.groups[i]);
-      continue;
-    }
+  const size_t shown = data.numeric ? 0 : std::min(data.groups.size(), kMostGroupRows);
+  std::vector<EmbeddingGroup> rows(data.groups.begin(), data.groups.begin() + static_cast<ptrdiff_t>(shown));
+  EmbeddingGroup rest{data.numeric ? "a number" : plural(data.groups.size() - shown, "further group")};
+  for (size_t i = shown; i < data.groups.size(); ++i) {
     rest.sequences += data.groups[i].sequences;
     rest.rows += data.groups[i].rows;
-    ++left;
   }
-  if (data.numeric)
-    add("a number", rest);
-  else if (left > 0)
-    add(plural(left, "further group"), rest);
-  if (data.without.sequences > 0) add("no value", data.without);
-  return table;
+  if (data.numeric || shown < data.groups.size()) rows.push_back(rest);
+  if (data.without.sequences > 0) rows.push_back({"no value", data.without.sequences, data.without.rows});
+  std::vector<Field<EmbeddingGroup>> fields = {
+      {colour, "", &EmbeddingGroup::name},
+      {"Sequences", "", &EmbeddingGroup::sequences, ChartColumn::grouped}};
+  if (data.rows != data.sequences)
+    fields.push_back(
+        {"Rows", "of these sequences, one for each 6-mer", &EmbeddingGroup::rows, ChartColumn::grouped});
+  return table_of("Sequences by " + colour, rows, fields);
 }
 
 std::vector<std::string> paragraphs_of(const EmbeddingPoints& data) {
