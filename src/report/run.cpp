@@ -21,8 +21,8 @@
 #include "src/files/file_name.hpp"
 #include "src/files/output.hpp"
 #include "src/report/drawing/svg.hpp"
-#include "src/report/sections/variant_parts.hpp"
 #include "src/report/sections/sections.hpp"
+#include "src/report/sections/variant_parts.hpp"
 #include "src/report/sources/assembly.hpp"
 #include "src/report/sources/input.hpp"
 #include "src/report/sources/variants.hpp"
@@ -191,7 +191,7 @@ enum Has : unsigned { kAlleles = 1, kRecords = 2, kBases = 4, kEmbeddings = 8 };
 
 struct Kind {
   InputKind kind;
-  Section (*make)(const std::string& name, const std::string& path, const ReportOptions& options);
+  MakeSection* make;
   unsigned has = 0;
 };
 

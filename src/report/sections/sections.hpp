@@ -24,17 +24,11 @@ Section begin_section(const std::string& name, const std::string& path, const st
 /// What is compared with other files also goes to `comparison`, if it is not null.
 Section variant_section(const std::string& name, const std::string& path, const ReportOptions& options,
                         VariantComparison* comparison = nullptr);
-Section mutagenesis_section(const std::string& name, const std::string& path, const ReportOptions& options);
-Section base_score_section(const std::string& name, const std::string& path, const ReportOptions& options);
-Section scan_section(const std::string& name, const std::string& path, const ReportOptions& options);
-Section concordance_section(const std::string& name, const std::string& path, const ReportOptions& options);
-Section embedding_section(const std::string& name, const std::string& path, const ReportOptions& options);
-Section score_summary_section(const std::string& name, const std::string& path, const ReportOptions& options);
-Section gene_summary_section(const std::string& name, const std::string& path, const ReportOptions& options);
-Section separation_section(const std::string& name, const std::string& path, const ReportOptions& options);
-Section histogram_section(const std::string& name, const std::string& path, const ReportOptions& options);
-Section annotation_section(const std::string& name, const std::string& path, const ReportOptions& options);
-Section coding_section(const std::string& name, const std::string& path, const ReportOptions& options);
+/// A function for the files of a kind.
+using MakeSection = Section(const std::string& name, const std::string& path, const ReportOptions& options);
+MakeSection mutagenesis_section, base_score_section, scan_section, coding_section, annotation_section;
+MakeSection embedding_section, concordance_section, separation_section;
+MakeSection score_summary_section, gene_summary_section, histogram_section;
 
 /// Names of files for tables and axes, each of which is another one.
 std::vector<std::string> short_names(const std::vector<std::string>& paths);

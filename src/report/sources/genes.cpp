@@ -93,19 +93,6 @@ class GeneReader {
     return is_part(*at) ? at->name : at->id.empty() ? at->name : at->id;
   }
 
-  static void merge(std::vector<GenePart>& parts) {
-    std::sort(parts.begin(), parts.end(),
-              [](const GenePart& a, const GenePart& b) { return a.start < b.start; });
-    std::vector<GenePart> kept;
-    for (const GenePart& part : parts) {
-      if (!kept.empty() && part.start <= kept.back().end + 1)
-        kept.back().end = std::max(kept.back().end, part.end);
-      else
-        kept.push_back(part);
-    }
-    parts = std::move(kept);
-  }
-
   static bool is_part(const Feature& feature) {
     return feature.kind == Feature::exon || feature.kind == Feature::coding;
   }
@@ -148,8 +135,8 @@ class GeneReader {
     for (auto& [root, one] : found) {
       if (!one.drawn) continue;
       if (one.gene.name.empty()) one.gene.name = one.said.empty() ? root : one.said;
-      merge(one.gene.exons);
-      merge(one.gene.coding);
+      merge_parts(one.gene.exons);
+      merge_parts(one.gene.coding);
       out.push_back(std::move(one.gene));
     }
     std::stable_sort(out.begin(), out.end(), [](const Gene& a, const Gene& b) { return a.start < b.start; });
@@ -166,6 +153,19 @@ class GeneReader {
 };
 
 }  // namespace
+
+void merge_parts(std::vector<GenePart>& parts) {
+  std::sort(parts.begin(), parts.end(),
+            [](const GenePart& a, const GenePart& b) { return a.start < b.start; });
+  std::vector<GenePart> kept;
+  for (const GenePart& part : parts) {
+    if (!kept.empty() && part.start <= kept.back().end + 1)
+      kept.back().end = std::max(kept.back().end, part.end);
+    else
+      kept.push_back(part);
+  }
+  parts = std::move(kept);
+}
 
 std::string no_sequence_words(const GeneFile& file, const std::string& mine) {
   if (!file.other_names.empty()) return "such as " + file.other_names + "; " + std::string(kRenameContigs);

@@ -13,6 +13,9 @@ struct GenePart {
   int64_t start = 1, end = 1;
 };
 
+/// Sorts parts, and joins those that overlap or touch.
+void merge_parts(std::vector<GenePart>& parts);
+
 struct Gene {
   std::string name;  // "" if the file gives none
   char strand = '.';
