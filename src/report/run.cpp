@@ -23,7 +23,6 @@
 #include "src/report/drawing/svg.hpp"
 #include "src/report/sections/sections.hpp"
 #include "src/report/sections/variant_parts.hpp"
-#include "src/report/sources/assembly.hpp"
 #include "src/report/sources/input.hpp"
 #include "src/report/sources/variants.hpp"
 
