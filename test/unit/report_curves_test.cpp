@@ -8,8 +8,8 @@
 
 #include "src/base/error.hpp"
 #include "src/report/drawing/plot.hpp"
-#include "src/report/sections/variant_parts.hpp"
 #include "src/report/sections/sections.hpp"
+#include "src/report/sections/variant_parts.hpp"
 #include "src/report/sources/summaries.hpp"
 #include "src/statistics/agreement.hpp"
 #include "src/statistics/curves.hpp"
