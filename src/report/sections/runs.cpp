@@ -17,12 +17,26 @@ namespace {
 
 constexpr size_t kLongestName = 34, kLongestValue = 64;  // letters
 
+// What some files have of one kind.
 struct Column {
   TableColumn head;
-  std::vector<std::string> values;  // of each file; "." for none
+  /// Of each file its values, with the ID of the model that has one, if the file has several models.
+  std::vector<std::vector<std::pair<std::string, std::string>>> values;
 
+  /// What all values of a file have alike, or "ID: value; ID: value"; "." for none.
+  std::string text(size_t file) const {
+    std::string each;
+    bool alike = true;
+    for (const auto& [id, value] : values[file]) {
+      each += (each.empty() ? "" : "; ") + (id.empty() ? "" : id + ": ") + value;
+      alike &= value == values[file][0].second;
+    }
+    return values[file].empty() ? "." : alike ? values[file][0].second : each;
+  }
   bool equal() const {
-    return std::all_of(values.begin(), values.end(), [&](const auto& one) { return one == values[0]; });
+    for (size_t file = 1; file < values.size(); ++file)
+      if (text(file) != text(0)) return false;
+    return true;
   }
 };
 
@@ -31,13 +45,13 @@ class Columns {
  public:
   explicit Columns(size_t files) : files_(files) {}
 
-  void put(const TableColumn& head, size_t file, std::string value) {
-    const auto same = [&](const Column& one) {
+  void put(const TableColumn& head, size_t file, const std::string& value, const std::string& id = "") {
+    auto at = std::find_if(all_.begin(), all_.end(), [&](const Column& one) {
       return one.head.name == head.name && one.head.about == head.about;
-    };
-    auto at = std::find_if(all_.begin(), all_.end(), same);
-    if (at == all_.end()) at = all_.insert(at, Column{head, std::vector<std::string>(files_, ".")});
-    at->values[file] = std::move(value);
+    });
+    if (at == all_.end()) at = all_.insert(at, {head, decltype(Column::values)(files_)});
+    auto& values = at->values[file];
+    if (values.empty() || values.back() != std::pair(id, value)) values.emplace_back(id, value);
   }
   /// Of those with equal names the names are what tells them apart.
   const std::vector<Column>& all() {
@@ -53,47 +67,20 @@ class Columns {
   std::vector<Column> all_;
 };
 
-// A setting of a file, which each of its models has: what they have alike, or "ID: value; ID: value".
-struct Setting {
-  std::string name;
-  std::vector<std::pair<std::string, std::string>> values;  // the ID, if the file has several, and the value
-
-  std::string text() const {
-    std::string each;
-    bool alike = true;
-    for (const auto& [id, value] : values) {
-      each += (each.empty() ? "" : "; ") + (id.empty() ? "" : id + ": ") + value;
-      alike &= value == values[0].second;
-    }
-    return alike ? values[0].second : each;
-  }
-};
-
-// What a header says of how its file was made. Names are those of variant_provenance().
-std::vector<Setting> settings_of(const Section& file) {
-  std::vector<Setting> out;
-  const auto put = [&](const std::string& name, const std::string& id, const std::string& value) {
-    auto at = std::find_if(out.begin(), out.end(), [&](const Setting& one) { return one.name == name; });
-    if (at == out.end()) at = out.insert(at, {name, {}});
-    if (at->values.empty() || at->values.back() != std::pair(id, value)) at->values.emplace_back(id, value);
-  };
-  for (const auto& [name, value] : file.provenance) {
-    if (name == "File" || name == "Command") continue;
-    const size_t colon = name.find(": ");
-    if (colon == name.npos) {
-      put(name, "", value);
-    } else {
-      put("Tags", "", name.substr(0, colon));
-      put(name.substr(colon + 2), name.substr(0, colon), value);
-    }
-  }
-  return out;
-}
-
+// What headers say of how files were made. Names are those of variant_provenance().
 Columns settings_of(const std::vector<Section>& files) {
   Columns out(files.size());
   for (size_t f = 0; f < files.size(); ++f)
-    for (const Setting& one : settings_of(files[f])) out.put({one.name}, f, one.text());
+    for (const auto& [name, value] : files[f].provenance) {
+      if (name == "File" || name == "Command") continue;
+      const size_t colon = name.find(": ");
+      if (colon == name.npos) {
+        out.put({name}, f, value);
+      } else {
+        out.put({"Tags"}, f, name.substr(0, colon));
+        out.put({name.substr(colon + 2)}, f, value, name.substr(0, colon));
+      }
+    }
   return out;
 }
 
@@ -117,14 +104,14 @@ void add_table(const std::vector<Section>& files, Section& out) {
   const auto add = [&](const Column& column) {
     table.columns.push_back(column.head);
     for (size_t f = 0; f < files.size(); ++f)
-      table.rows[f].push_back(cut_middle(column.values[f], kLongestValue));
+      table.rows[f].push_back(cut_middle(column.text(f), kLongestValue));
   };
   Columns statistics = statistics_of(files), settings = settings_of(files);
   for (const Column& column : statistics.all()) add(column);
   for (const Column& column : settings.all())
     if (column.equal())
       alike +=
-          (alike.empty() ? "" : "; ") + column.head.name + ": " + cut_middle(column.values[0], kLongestValue);
+          (alike.empty() ? "" : "; ") + column.head.name + ": " + cut_middle(column.text(0), kLongestValue);
     else
       add(column);
   if (!alike.empty()) out.paragraphs.push_back("Alike in all files: " + alike + ".");
