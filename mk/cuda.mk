@@ -3,7 +3,7 @@
 cuda_sources  := $(sort $(filter-out kernels/cuda/loader.cpp,$(wildcard kernels/cuda/*.cpp)) $(wildcard kernels/cuda/*.cu))
 cuda_objects  := $(cuda_sources:%=$(BUILD)/cuda/%.o)
 check_objects := $(patsubst %,$(BUILD)/cuda/%.o,$(wildcard test/gpu/*.cpp))
-bench_objects := $(patsubst %,$(BUILD)/cuda/%.o,$(filter-out %_emulated.cpp,$(wildcard bench/gpu/*.cpp)))
+bench_objects := $(patsubst %,$(BUILD)/cuda/%.o,$(filter-out %_emulated.cpp,$(wildcard bench/gpu/*.cpp)) $(wildcard bench/gpu/*.cu))
 
 cuda_cppflags = -I. -I$(BUILD) -I$(WITH_CUDA)/include $(CPPFLAGS) -DCARBON_CUDA_ARCH='"$(CUDA_ARCH)"'
 # -fmad=false for the reason of -ffp-contract=off in the Makefile; --expt-relaxed-constexpr for what device code
@@ -20,6 +20,8 @@ $(BUILD)/cuda/%.cu.o: %.cu $(BUILD)/compile_nvcc.stamp
 	@mkdir -p $(@D)
 	$(compile_nvcc) -MF $@.d -o $@ $<
 	$(OBJCOPY) --wildcard --strip-symbol='tmpxft_*' $@
+# wgmma is an instruction of this kind of device alone.
+$(BUILD)/cuda/bench/gpu/wgmma.cu.o: nvcc_arch = -gencode arch=compute_90a,code=sm_90a
 compile_cuda = $(CXX) $(cuda_cppflags) $(all_cxxflags) -fPIC -fvisibility=hidden $(depfiles) -c
 $(BUILD)/cuda/%.cpp.o: %.cpp $(BUILD)/compile_cuda.stamp | $(BUILD)/backend_stamp.h
 	@mkdir -p $(@D)

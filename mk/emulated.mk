@@ -4,7 +4,8 @@ emulated_objects := $(patsubst %,$(BUILD)/emulated/%.o,$(filter-out %/cublaslt.c
                       $(filter-out %_checks.cpp,$(wildcard test/cuda_emulation/*.cpp)))
 emulated_checks  := $(patsubst %,$(BUILD)/emulated/%.o,$(wildcard test/gpu/*.cpp) test/cuda_emulation/planted.cu \
                       test/cuda_emulation/choice_checks.cpp)
-emulated_bench   := $(patsubst %,$(BUILD)/emulated/%.o,$(filter-out %_cublaslt.cpp,$(wildcard bench/gpu/*.cpp)))
+emulated_bench   := $(patsubst %,$(BUILD)/emulated/%.o,$(filter-out %_cublaslt.cpp,$(wildcard bench/gpu/*.cpp)) \
+                      $(wildcard bench/gpu/*.cu))
 
 emulated_cppflags = -Itest/cuda_emulation/include -I. -I$(BUILD) $(CPPFLAGS) -DCARBON_CUDA_EMULATION=1 \
                     -DCARBON_CUDA_ARCH='"75 80 90"' $(if $(SANITIZE),,-DCARBON_EMULATION_WATCHES=1)

@@ -3,6 +3,7 @@
 //   bench_gpu [--model 500M|3B|8B|tiny]... [--device N] [--commit NAME]
 //   bench_gpu --kernels [--model NAME]... [--device N] [--commit NAME]
 //   bench_gpu --tiles [--model NAME]... [--device N]
+//   bench_gpu --bits [--model NAME]... [--device N]
 //   bench_gpu --marginals CHECKPOINT --output FOLDER [--device N]      for parity.py (marginals.hpp)
 //   bench_gpu --host MULTIPROCESSORS [--model NAME]...                 emulated alone
 //
@@ -17,6 +18,7 @@
 // many windows as --batch-tokens by default.
 // With --kernels the time of prefill and of decode steps is divided among their kernels (kernel_times.hpp).
 // With --tiles each product of a model is timed with each tile that could serve it (tiles.hpp).
+// With --bits nothing is timed: it says how tensor cores and the library add (bits.hpp).
 // With --host the emulated GPU runs no kernel: what is left is the time that the host takes for itself, while
 // a GPU would have nothing to do.
 // Prints Markdown. Exit status 1 on an error, 77 without a GPU.
@@ -28,6 +30,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/gpu/bits.hpp"
 #include "bench/gpu/kernel_times.hpp"
 #include "bench/gpu/limits.hpp"
 #include "bench/gpu/marginals.hpp"
@@ -47,12 +50,12 @@ namespace {
 constexpr Effort kEffort{1.0, 5, size_t{1} << 30, 8192};
 #ifdef CARBON_CUDA_EMULATION
 constexpr bool kEmulated = true;
-constexpr size_t kBatches[] = {1, 3}, kHostBatches[] = {1, 64}, kTileRows[] = {1, 20, 70};
+constexpr size_t kBatches[] = {1, 3}, kHostBatches[] = {1, 64}, kTileRows[] = {1, 20, 70}, kBitsRows = 16;
 constexpr Sizes kSizes{20, 64, kBatches, 80, {0, 1, size_t{1} << 20, 64}};
 constexpr Sizes kHostSizes{1366, 1024, kHostBatches, 0, kEffort};
 #else
 constexpr bool kEmulated = false;
-constexpr size_t kBatches[] = {1, 16, 64, 256}, kTileRows[] = {1, 8, 16, 32, 64, 128, 256};
+constexpr size_t kBatches[] = {1, 16, 64, 256}, kTileRows[] = {1, 8, 16, 32, 64, 128, 256}, kBitsRows = 256;
 constexpr Sizes kSizes{1366, 1024, kBatches, 0, kEffort}, kHostSizes = kSizes;
 #endif
 
@@ -90,7 +93,7 @@ struct Settings {
   std::string commit = "unknown";
   std::string checkpoint, output;  // of --marginals
   std::string host;                // multiprocessors
-  bool kernels = false, tiles = false;
+  bool kernels = false, tiles = false, bits = false;
   Sizes sizes = kSizes;
 };
 
@@ -259,6 +262,10 @@ Settings parse(int argc, char** argv) {
       settings.tiles = true;
       continue;
     }
+    if (option == "--bits") {
+      settings.bits = true;
+      continue;
+    }
     if (i + 1 == argc) throw Error("bench_gpu", option + ": no such option, or it lacks its value");
     const std::string value = argv[++i];
     if (option == "--device") {
@@ -324,6 +331,14 @@ int run(const Settings& settings) {
     std::fflush(stdout);
     for (const Shape& shape : settings.shapes) bench_kernels(settings, shape);
     return 0;
+  }
+  if (settings.bits) {
+    std::vector<TileProduct> products;
+    for (const Shape& shape : settings.shapes) {
+      const std::vector<TileProduct> more = products_of(shape.config);
+      products.insert(products.end(), more.begin(), more.end());
+    }
+    return print_bits(device, products, kBitsRows) ? 0 : 1;
   }
   if (settings.tiles) {
     for (const Shape& shape : settings.shapes)

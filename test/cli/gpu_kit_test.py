@@ -193,6 +193,25 @@ def figures():
 
 
 @case
+def bits():
+    """What adds how: the emulated instructions all in the same way, the emulated library in another one."""
+    run = lambda env=None: command([os.path.join(EMULATED, "bench_gpu"), "--bits", "--model", "tiny"], timeout=120,
+                                   env={"CARBON_MAKE_CHECKPOINT": MAKE_CHECKPOINT, **(env or {})})
+    result = run()
+    expect(result.rc == 0, "expected rc 0", result)
+    rows = {cells[1]: cells[2:-1] for cells in ([cell.strip() for cell in line.split("|")] for line in result.lines()) if len(cells) > 9}
+    for name in ("mma.sync, one chain", "wgmma m64n8", "wgmma m64n64", "wgmma m64n64, rows in registers"):
+        expect_equal(rows[name], ["0"] * 8 + ["16 terms, in double, to nearest"], name)
+    expect_equal(rows["the library"][0] + rows["the library"][-1], "01 term, in double, to nearest", "the library")
+    expect(all(int(differ) > 0 for differ in rows["the library"][1:-1]), "numbers that tell the ways apart", result)
+    expect("the library has the bits of one chain of mma.sync in 0 of 12 products" in result.text, "products", result)
+    result = run({"CARBON_EMULATED_ERROR": "4"})
+    expect(result.rc == 1 and "FAILED: the library sums integers wrongly" in result.text, "a wrong result is a fault", result)
+    result = run({"CARBON_EMULATED_SM": "80"})
+    expect(result.rc == 0 and result.text.count("it cannot") == 3, "another kind of GPU has no wgmma", result)
+
+
+@case
 def a_check_that_fails_runs_again():
     programs = stand_ins('[[ $1 != stream ]] || { echo "not so"; [[ ${CARBON_CUDA_GRAPHS:-} == 0 ]]; }')
     result, out = first("faults", "stream", "rows", build=programs)

@@ -42,7 +42,8 @@ class Algorithm final : public MatmulAlgorithm {
     float sum = 0;
     for (size_t at = 0; at < c.k; ++at) {
       const size_t k = descending ? c.k - 1 - at : at;
-      sum += to_float(act[k]) * to_float(weight[k]);
+      sum = static_cast<float>(static_cast<double>(sum) + static_cast<double>(to_float(act[k])) *
+                                                              static_cast<double>(to_float(weight[k])));
     }
     return sum;
   }
