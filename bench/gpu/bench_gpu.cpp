@@ -1,7 +1,7 @@
 // bench_gpu: the CUDA backend's speed beside what the same device did in the same run.
 //
-//   bench_gpu [--model 500M|3B|8B|tiny]... [--device N] [--commit NAME]
-//   bench_gpu --kernels [--model NAME]... [--device N] [--commit NAME]
+//   bench_gpu [--model 500M|3B|8B|tiny]... [--dtype f16] [--window TOKENS] [--device N] [--commit NAME]
+//   bench_gpu --kernels [--model NAME]... [--dtype f16] [--window TOKENS] [--device N] [--commit NAME]
 //   bench_gpu --tiles [--model NAME]... [--device N]
 //   bench_gpu --bits [--model NAME]... [--device N]
 //   bench_gpu --marginals CHECKPOINT --output FOLDER [--device N]      for parity.py (marginals.hpp)
@@ -16,6 +16,8 @@
 // the measured copy bandwidth, whichever is longer (work.hpp). vep is the centered recipe on both strands
 // with one alternative allele a site; its limit counts what two alleles share once. Prefill and vep take as
 // many windows as --batch-tokens by default.
+// With --dtype f16 everything is by the backend's own kernels in f16. With --window only prefill is measured,
+// of windows of so many tokens, as `carbon scan` has them.
 // With --kernels the time of prefill and of decode steps is divided among their kernels (kernel_times.hpp).
 // With --tiles each product of a model is timed with each tile that could serve it (tiles.hpp).
 // With --bits nothing is timed: it says how tensor cores and the library add (bits.hpp).
@@ -93,6 +95,7 @@ struct Settings {
   std::string commit = "unknown";
   std::string checkpoint, output;  // of --marginals
   std::string host;                // multiprocessors
+  DType dtype = DType::bf16;
   bool kernels = false, tiles = false, bits = false;
   Sizes sizes = kSizes;
 };
@@ -131,12 +134,13 @@ std::shared_ptr<const Checkpoint> open_checkpoint(const test::GeneratedCheckpoin
 }
 
 /// For make_checkpoint.
-std::string options_of(const Shape& shape) {
-  std::string text = "--vocab 4224 --dna-start 0 --max-positions 8192 --dtype bf16";
+std::string options_of(const Shape& shape, const Sizes& sizes) {
+  std::string text = "--vocab 4224 --dna-start 0 --dtype bf16";
   const auto add = [&](const char* option, size_t value) {
     text += std::string(" --") + option + " " + std::to_string(value);
   };
   const ModelConfig& c = shape.config;
+  add("max-positions", std::max<size_t>(8192, sizes.window));
   add("layers", c.layers), add("hidden", c.hidden), add("heads", c.heads), add("kv-heads", c.kv_heads);
   add("head-dim", c.head_dim), add("intermediate", c.intermediate), add("tied", c.tied_head ? 1 : 0);
   return text;
@@ -173,16 +177,21 @@ void report_graphs(const Shape& shape, const Model& model) {
 }
 
 void bench_shape(const Settings& settings, const Shape& shape, const Limits& limits) {
-  const test::GeneratedCheckpoint files(options_of(shape));
+  const test::GeneratedCheckpoint files(options_of(shape, settings.sizes));
   const auto checkpoint = open_checkpoint(files);
   const Sizes& sizes = settings.sizes;
+  const bool f16 = settings.dtype == DType::f16;
   for (const bool library : {true, false}) {
-    const std::string heading = shape.name + (library ? " | library | " : " | own | ");
+    if (f16 && library) continue;
+    const std::string heading = shape.name + (f16       ? " | own, f16 | "
+                                              : library ? " | library | "
+                                                        : " | own | ");
     try {
-      Model model(checkpoint, {DType::bf16, settings.device, library}, sizes);
+      Model model(checkpoint, {settings.dtype, settings.device, library}, sizes);
       const ModelConfig& config = model.config();
       print_row(heading + prefill_name(model), limits, forward_work(config, model.windows(), 0, sizes.window),
                 model.windows() * sizes.window, [&] { return model.prefill_seconds(); });
+      if (sizes.batches.empty()) continue;
       for (const size_t batch : sizes.batches)
         print_row(heading + decode_name(batch), limits, forward_work(config, batch, sizes.context, 1), batch,
                   [&] {
@@ -200,8 +209,9 @@ void bench_shape(const Settings& settings, const Shape& shape, const Limits& lim
 
 /// What commands do, kernel by kernel: prefill by the library, and decode steps.
 void bench_kernels(const Settings& settings, const Shape& shape) {
-  const test::GeneratedCheckpoint files(options_of(shape));
-  Model model(open_checkpoint(files), {DType::bf16, settings.device, true}, settings.sizes);
+  const test::GeneratedCheckpoint files(options_of(shape, settings.sizes));
+  Model model(open_checkpoint(files), {settings.dtype, settings.device, settings.dtype == DType::bf16},
+              settings.sizes);
   KernelTimes times(model.stream());
   model.measure_kernels(times);
   const auto print = [&](const std::string& work, const std::function<double()>& measure) {
@@ -229,7 +239,7 @@ void bench_kernels(const Settings& settings, const Shape& shape) {
 /// What commands do, where the device does nothing. It draws nothing either, so that samples would end at
 /// once, and what is timed of a step of generation is its forward.
 void bench_host(const Settings& settings, const Shape& shape) {
-  const test::GeneratedCheckpoint files(options_of(shape));
+  const test::GeneratedCheckpoint files(options_of(shape, settings.sizes));
   Model model(open_checkpoint(files), {DType::bf16, settings.device, true}, settings.sizes);
   const auto print = [&](const std::string& what, size_t count, const char* unit, double seconds) {
     std::printf("| %s | %s | %.4g | %.4g a %s |\n", shape.name.c_str(), what.c_str(), 1e6 * seconds,
@@ -270,6 +280,11 @@ Settings parse(int argc, char** argv) {
     const std::string value = argv[++i];
     if (option == "--device") {
       settings.device = std::atoi(value.c_str());
+    } else if (option == "--dtype" && value == "f16") {
+      settings.dtype = DType::f16;
+    } else if (option == "--window" && std::atoi(value.c_str()) > 0) {
+      settings.sizes.window = static_cast<size_t>(std::atoi(value.c_str()));
+      settings.sizes.batches = {};
     } else if (option == "--commit") {
       settings.commit = value;
     } else if (option == "--marginals") {
@@ -282,7 +297,7 @@ Settings parse(int argc, char** argv) {
     } else if (option == "--model") {
       settings.shapes.push_back(find_shape(value));
     } else {
-      throw Error("bench_gpu", "no option " + option);
+      throw Error("bench_gpu", "no option " + option + " " + value);
     }
   }
   if (settings.checkpoint.empty() != settings.output.empty())

@@ -53,6 +53,8 @@ void write_marginals(const std::string& path, int device, const std::string& fol
   for (const bool library : {true, false})
     write_array(folder + (library ? "/gpu_library" : "/gpu_own"),
                 marginals(cuda::make_backend({DType::bf16, device, library}), checkpoint, tokens));
+  write_array(folder + "/gpu_f16",
+              marginals(cuda::make_backend({DType::f16, device, false}), checkpoint, tokens));
 }
 
 }  // namespace carbon::gpu_bench

@@ -22,7 +22,7 @@ size_t batch_tokens(const Sizes& sizes, const ops::Backend& backend) {
 
 // So many that the scheduler runs the largest batch of samples at once.
 size_t scheduled_tokens(const Sizes& sizes, const ops::Backend& backend) {
-  const size_t largest = *std::max_element(sizes.batches.begin(), sizes.batches.end());
+  const size_t largest = sizes.batches.empty() ? 0 : *std::ranges::max_element(sizes.batches);
   const size_t cached = largest * (sizes.context + kSteps + 2 * ops::kPageTokens);
   return std::max(batch_tokens(sizes, backend), (cached + kCachedBatches - 1) / kCachedBatches);
 }

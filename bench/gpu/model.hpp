@@ -15,7 +15,7 @@ namespace carbon::gpu_bench {
 
 struct Sizes {
   size_t window, context;           // in tokens
-  std::span<const size_t> batches;  // sequences of a decode step
+  std::span<const size_t> batches;  // sequences of a decode step; may be none
   size_t batch_tokens;              // as --batch-tokens; 0: as many as is usual for the device
   Effort effort;
 };

@@ -295,6 +295,15 @@ def bench_gpu_prints_a_table():
 
 
 @case
+def bench_gpu_in_f16_and_of_other_windows():
+    works = lambda *args: [[cell.strip() for cell in line.split("|")[2:4]] for line in bench(*args, "--model", "tiny").lines()
+                           if line.startswith("| tiny")]
+    expect_equal(works("--dtype", "f16"), [["own, f16", work] for work in
+                                           ("prefill, 4 windows of 20", "decode, batch 1", "decode, batch 3", "vep, windows of 20")], "f16")
+    expect_equal(works("--window", "40"), [["library", "prefill, 2 windows of 40"], ["own", "prefill, 2 windows of 40"]], "windows")
+
+
+@case
 def bench_gpu_times_kernels():
     result = bench("--kernels", "--model", "tiny", env={"CARBON_CUDA_GRAPHS": "0"})
     expect(result.rc == 0 and "switches: CARBON_CUDA_GRAPHS=0\n" in result.text, "expected rc 0 and the switches", result)
@@ -321,7 +330,9 @@ def bench_gpu_beside_transformers():
                                 env={"BUILD": EMULATED, "CARBON_MAKE_CHECKPOINT": MAKE_CHECKPOINT, "PYTHON": python, **env})
     result = run()
     expect(result.rc == 0 and "together" not in result.text, "expected rc 0, and one program at a time", result)
-    expect_equal(len([line for line in result.lines() if line.startswith("| tiny")]), 8, "rows")
+    expect_equal(len([line for line in result.lines() if line.startswith("| tiny |")]), 8, "rows")
+    errors = {line.split(" | ")[1]: float(line.split(" | ")[2]) for line in result.lines() if line.startswith("| tiny, 4 layers")}
+    expect(0 < 2 * errors["carbon, f16"] < errors["carbon, bf16, own kernels"], "f16 is nearer to f32 than bf16", result)
     for what in ("transformers", "parity with transformers"):
         expect(re.search("^%s: SKIPPED: .*torch" % what, result.text, re.M), what + " is left out, and it says so", result)
     expect_equal(run(CARBON_EMULATED_GPUS="0").rc, 77, "exit status without a GPU")
@@ -342,7 +353,7 @@ def bench_gpu_times_the_host():
 @case
 def bench_gpu_refuses():
     expect_equal(bench(env={"CARBON_EMULATED_GPUS": "0"}).rc, 77, "exit status without a GPU")
-    for args in (["--model", "7B"], ["--nonsense", "1"], ["--device"]):
+    for args in (["--model", "7B"], ["--nonsense", "1"], ["--device"], ["--dtype", "f32"], ["--window", "0"]):
         result = bench(*args)
         expect(result.rc == 1 and args[-2 if args[-1] == "1" else -1] in result.err, "an error that names " + str(args), result)
 
