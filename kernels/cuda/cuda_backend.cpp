@@ -34,7 +34,7 @@ constexpr size_t kLogits = size_t{1} << 22;
 /// True if the device has tensor cores for products of this type: sm_80 and later for bf16, sm_75 for f16
 /// too.
 bool has_tensor_cores(const Device& device, DType type) {
-  return device.capability() >= (type == DType::f16 ? 75 : 80);
+  return device.code() >= (type == DType::f16 ? 75 : 80);
 }
 
 class CudaBackend final : public ops::Backend {

@@ -13,24 +13,15 @@ namespace {
 #error "CARBON_CUDA_ARCH: the kinds of device compiled for, \"80 90\""
 #endif
 
-/// The compiled kinds in ascending order, as in the Makefile. The oldest that CUDA 13 knows is 75.
-std::vector<int> kinds() {
+/// The kinds of a list, which are in ascending order there.
+std::vector<int> kinds_in(const std::string& all) {
   std::vector<int> result;
-  const std::string all = CARBON_CUDA_ARCH;
   for (size_t at = 0; at < all.size();) {
     const size_t end = std::min(all.find(' ', at), all.size());
     if (end > at) result.push_back(std::stoi(all.substr(at, end - at)));
     at = end + 1;
   }
   return result;
-}
-
-/// Code for sm_XY runs on every later sm_XZ with the same X. Code for the newest kind is also included as
-/// PTX, which the driver compiles for all later kinds.
-bool has_code_for(int capability) {
-  for (const int kind : kinds())
-    if (kind <= capability && (kind / 10 == capability / 10 || kind == kinds().back())) return true;
-  return false;
 }
 
 /// "550 (CUDA 12.4)", the oldest driver for the CUDA of this build, by the table in NVIDIA's release notes.
@@ -73,6 +64,14 @@ constexpr size_t kAlignment = 64;
 
 }  // namespace
 
+int code_for(const std::string& kinds, int capability) {
+  const std::vector<int> all = kinds_in(kinds);
+  int newest = 0;
+  for (const int kind : all)
+    if (kind <= capability && (kind / 10 == capability / 10 || kind == all.back())) newest = kind;
+  return newest;
+}
+
 Device::Device(int index) : index_(index) {
   const int count = count_devices();
   if (index < 0 || index >= count)
@@ -84,7 +83,8 @@ Device::Device(int index) : index_(index) {
   name_ = properties.name;
   capability_ = 10 * properties.major + properties.minor;
   multiprocessors_ = properties.multiProcessorCount;
-  if (!has_code_for(capability_))
+  code_ = code_for(CARBON_CUDA_ARCH, capability_);
+  if (code_ == 0)
     throw Error("cuda",
                 "GPU " + std::to_string(index) + " (" + properties.name + ", sm_" +
                     std::to_string(capability_) +
@@ -166,7 +166,8 @@ std::string spelled_cuda(int version) {
 
 std::string compiled_kinds() {
   std::string text;
-  for (const int kind : kinds()) text += (text.empty() ? "sm_" : " sm_") + std::to_string(kind);
+  for (const int kind : kinds_in(CARBON_CUDA_ARCH))
+    text += (text.empty() ? "sm_" : " sm_") + std::to_string(kind);
   return text;
 }
 

@@ -48,6 +48,11 @@ class Staging {
   size_t current_ = 0, used_ = 0;  // the part in use, and how many of its bytes have copies on the stream
 };
 
+/// The newest kind of a list in ascending order, such as "80 90", whose code runs on a device, or 0. Code for
+/// sm_XY runs on every later sm_XZ with the same X. Code for the newest kind is also included as PTX, which
+/// the driver compiles for all later kinds.
+int code_for(const std::string& kinds, int capability);
+
 class Device {
  public:
   /// Throws Error if there is no such device, or this library has no code for it.
@@ -68,6 +73,8 @@ class Device {
   const std::string& name() const { return name_; }
   /// Compute capability, e.g. 90.
   int capability() const { return capability_; }
+  /// That for which the code was compiled that runs here: it has no other instructions.
+  int code() const { return code_; }
   int multiprocessors() const { return multiprocessors_; }
   /// Bytes of free memory.
   size_t free_memory() const;
@@ -85,7 +92,7 @@ class Device {
  private:
   int index_;
   std::string name_;
-  int capability_ = 0, multiprocessors_ = 0;
+  int capability_ = 0, code_ = 0, multiprocessors_ = 0;
   size_t block_shared_ = 0;
   std::unique_ptr<Stream> stream_;
   std::unique_ptr<Staging> staging_;

@@ -417,7 +417,7 @@ void refuses(Checks& checks, ops::Backend& backend) {
 }  // namespace
 
 void check_linear(Checks& checks, const Machine& machine) {
-  const bool tensor_cores = cuda::Device(machine.device).capability() >= 80;  // for bf16
+  const bool tensor_cores = cuda::Device(machine.device).code() >= 80;  // for bf16
   // First, because of its notes: the end of the output has what passed and failed.
   if (tensor_cores) check_library(checks, machine);
   // Edges of tiles (64; 16 and 128 rows, 64 and 128 outputs), of stages (32 columns, four of them), k that is

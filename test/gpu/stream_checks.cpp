@@ -251,6 +251,26 @@ void survives_a_refusal(Checks& checks, const Machine& machine) {
 }
 #endif
 
+/// Another program may be compiled for other kinds than this one.
+void runs_the_newest_code(Checks& checks) {
+  struct Case {
+    const char* kinds;
+    int capability, code;
+  };
+  for (const auto& [kinds, capability, code] : {Case{"80 90", 80, 80},
+                                                {"80 90", 86, 80},
+                                                {"80 90", 90, 90},
+                                                {"80 90", 120, 90},
+                                                {"80 90", 75, 0},
+                                                {"75", 75, 75},
+                                                {"75", 90, 75},
+                                                {"75 90", 86, 0},
+                                                {"75 80 86", 89, 86},
+                                                {"75 80 86", 90, 86}})
+    checks.that(cuda::code_for(kinds, capability) == code,
+                std::string("code for ") + kinds + " on sm_" + std::to_string(capability));
+}
+
 }  // namespace
 
 void check_stream(Checks& checks, const Machine& machine) {
@@ -262,11 +282,12 @@ void check_stream(Checks& checks, const Machine& machine) {
   checks.run("stream: kernels, copies and freed memory keep their order",
              [&] { keeps_the_order(checks, machine); });
   checks.run("stream: parts are turned off by the environment", [&] { obeys_switches(checks, machine); });
+  checks.run("stream: a device runs the newest code that it can", [&] { runs_the_newest_code(checks); });
   checks.run("stream: a watcher is told of every launch", [&] { tells_a_watcher(checks, machine); });
 #ifdef CARBON_CUDA_EMULATION
   if (cuda::read_switches().graphs)
     checks.run("stream: a driver that makes no graphs", [&] { does_without_graphs(checks, machine); });
-  const bool overlap = cuda::read_switches().overlap && cuda::Device(machine.device).capability() >= 90;
+  const bool overlap = cuda::read_switches().overlap && cuda::Device(machine.device).code() >= 90;
   if (cuda::read_switches().graphs && overlap)
     checks.run("stream: a driver that makes graphs only without overlap",
                [&] { makes_graphs_without_overlap(checks, machine); });
