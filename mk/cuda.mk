@@ -21,7 +21,7 @@ $(BUILD)/cuda/%.cu.o: %.cu $(BUILD)/compile_nvcc.stamp
 	$(compile_nvcc) -MF $@.d -o $@ $<
 	$(OBJCOPY) --wildcard --strip-symbol='tmpxft_*' $@
 # wgmma is an instruction of this kind of device alone.
-$(BUILD)/cuda/bench/gpu/wgmma.cu.o: nvcc_arch = -gencode arch=compute_90a,code=sm_90a
+$(BUILD)/cuda/bench/gpu/wgmma.cu.o: private nvcc_arch = -gencode arch=compute_90a,code=sm_90a
 compile_cuda = $(CXX) $(cuda_cppflags) $(all_cxxflags) -fPIC -fvisibility=hidden $(depfiles) -c
 $(BUILD)/cuda/%.cpp.o: %.cpp $(BUILD)/compile_cuda.stamp | $(BUILD)/backend_stamp.h
 	@mkdir -p $(@D)
@@ -43,9 +43,31 @@ portable_libs  = -lcrypto -Wl,--push-state,-Bstatic -lutf8proc -Wl,--pop-state
 check_libs     = $(BUILD)/test/reference/llama.o $(BUILD)/libcarbon.a
 check_gpu.link = $(link_portable) $(check_objects) $(cuda_objects) $(check_libs) $(cuda_libs) $(portable_libs)
 bench_gpu.link = $(link_portable) $(bench_objects) $(cuda_objects) $(BUILD)/libcarbon.a $(cuda_libs) $(portable_libs)
--include $(addsuffix .d,$(cuda_objects) $(check_objects) $(bench_objects))
 
-linked += carbon-cuda.so check_gpu bench_gpu
+# For measurements on a GPU, beside these (bench/gpu/first.sh): products of few rows that ask the L2 cache for more bytes than they
+# copy, and the checks with code for sm_75 alone, which any later GPU runs from PTX.
+hinted_objects := $(addprefix $(BUILD)/cuda/kernels/cuda/linear_stream-,128B.cu.o 256B.cu.o)
+$(hinted_objects): $(BUILD)/cuda/kernels/cuda/linear_stream-%.cu.o: kernels/cuda/linear_stream.cu $(BUILD)/compile_nvcc.stamp
+	@mkdir -p $(@D)
+	$(compile_nvcc) -DCARBON_L2_HINT='".L2::$*"' -MF $@.d -o $@ $<
+with_hint = $(link_portable) $(bench_objects) $(filter-out %/linear_stream.cu.o,$(cuda_objects)) \
+            $(BUILD)/cuda/kernels/cuda/linear_stream-$1.cu.o $(BUILD)/libcarbon.a $(cuda_libs) $(portable_libs)
+bench_gpu-128B.link = $(call with_hint,128B)
+bench_gpu-256B.link = $(call with_hint,256B)
+sm_75_objects := $(patsubst $(BUILD)/cuda/%,$(BUILD)/cuda/sm_75/%,$(filter %.cu.o %/device.cpp.o,$(cuda_objects)))
+$(sm_75_objects): private override CUDA_ARCH = 75
+$(BUILD)/cuda/sm_75/%.cu.o: %.cu $(BUILD)/compile_nvcc.stamp
+	@mkdir -p $(@D)
+	$(compile_nvcc) -MF $@.d -o $@ $<
+$(BUILD)/cuda/sm_75/%.cpp.o: %.cpp $(BUILD)/compile_cuda.stamp | $(BUILD)/backend_stamp.h
+	@mkdir -p $(@D)
+	$(compile_cuda) -MF $@.d -o $@ $<
+check_gpu-sm_75.link = $(link_portable) $(check_objects) $(filter-out %.cu.o %/device.cpp.o,$(cuda_objects)) $(sm_75_objects) \
+                       $(check_libs) $(cuda_libs) $(portable_libs)
+-include $(addsuffix .d,$(cuda_objects) $(check_objects) $(bench_objects) $(hinted_objects) $(sm_75_objects))
+
+measured := bench_gpu-128B bench_gpu-256B check_gpu-sm_75
+linked += carbon-cuda.so check_gpu bench_gpu $(measured)
 stamps += compile_nvcc compile_cuda
 
 ifeq ($(WITH_CUDA),no)
@@ -59,7 +81,7 @@ check-gpu-sanitizer: $(BUILD)/check_gpu $(BUILD)/make_checkpoint
 bench-gpu: $(BUILD)/bench_gpu $(BUILD)/make_checkpoint
 	BUILD=$(BUILD) bench/gpu/run.sh --commit $(commit)
 # All of that for a machine with a GPU and no compiler: bench/gpu/first.sh runs it there.
-gpu-kit: $(addprefix $(BUILD)/,carbon carbon-cuda.so check_gpu bench_gpu make_checkpoint)
+gpu-kit: $(addprefix $(BUILD)/,carbon carbon-cuda.so check_gpu bench_gpu make_checkpoint $(measured))
 	bench/gpu/make_kit.sh $(BUILD) $(BUILD)/gpu-kit.tar.xz
 endif
 .PHONY: check-gpu check-gpu-sanitizer bench-gpu gpu-kit

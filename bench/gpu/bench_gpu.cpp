@@ -1,6 +1,7 @@
 // bench_gpu: the CUDA backend's speed beside what the same device did in the same run.
 //
-//   bench_gpu [--model 500M|3B|8B|tiny]... [--dtype f16] [--window TOKENS] [--device N] [--commit NAME]
+//   bench_gpu [--model 500M|3B|8B|tiny]... [--dtype f16] [--window TOKENS|--decode] [--device N]
+//             [--commit NAME]
 //   bench_gpu --kernels [--model NAME]... [--dtype f16] [--window TOKENS] [--device N] [--commit NAME]
 //   bench_gpu --tiles [--model NAME]... [--device N]
 //   bench_gpu --bits [--model NAME]... [--device N]
@@ -17,7 +18,7 @@
 // with one alternative allele a site; its limit counts what two alleles share once. Prefill and vep take as
 // many windows as --batch-tokens by default.
 // With --dtype f16 everything is by the backend's own kernels in f16. With --window only prefill is measured,
-// of windows of so many tokens, as `carbon scan` has them.
+// of windows of so many tokens, as `carbon scan` has them; with --decode only steps of generation.
 // With --kernels the time of prefill and of decode steps is divided among their kernels (kernel_times.hpp).
 // With --tiles each product of a model is timed with each tile that could serve it (tiles.hpp).
 // With --bits nothing is timed: it says how tensor cores and the library add (bits.hpp).
@@ -96,7 +97,7 @@ struct Settings {
   std::string checkpoint, output;  // of --marginals
   std::string host;                // multiprocessors
   DType dtype = DType::bf16;
-  bool kernels = false, tiles = false, bits = false;
+  bool kernels = false, tiles = false, bits = false, decode = false;
   Sizes sizes = kSizes;
 };
 
@@ -182,24 +183,27 @@ void bench_shape(const Settings& settings, const Shape& shape, const Limits& lim
   const Sizes& sizes = settings.sizes;
   const bool f16 = settings.dtype == DType::f16;
   for (const bool library : {true, false}) {
-    if (f16 && library) continue;
+    if (library && (f16 || settings.decode)) continue;
     const std::string heading = shape.name + (f16       ? " | own, f16 | "
                                               : library ? " | library | "
                                                         : " | own | ");
     try {
       Model model(checkpoint, {settings.dtype, settings.device, library}, sizes);
       const ModelConfig& config = model.config();
-      print_row(heading + prefill_name(model), limits, forward_work(config, model.windows(), 0, sizes.window),
-                model.windows() * sizes.window, [&] { return model.prefill_seconds(); });
-      if (sizes.batches.empty()) continue;
+      if (!settings.decode)
+        print_row(heading + prefill_name(model), limits,
+                  forward_work(config, model.windows(), 0, sizes.window), model.windows() * sizes.window,
+                  [&] { return model.prefill_seconds(); });
       for (const size_t batch : sizes.batches)
         print_row(heading + decode_name(batch), limits, forward_work(config, batch, sizes.context, 1), batch,
                   [&] {
                     return library ? model.forward_seconds(batch, ops::RowClass::prefill)
                                    : model.step_seconds(batch);
                   });
-      print_row(heading + "vep, windows of " + std::to_string(sizes.window), limits,
-                model.vep_work(sites(model)), sites(model), [&] { return model.vep_seconds(sites(model)); });
+      if (!settings.decode && !sizes.batches.empty())
+        print_row(heading + "vep, windows of " + std::to_string(sizes.window), limits,
+                  model.vep_work(sites(model)), sites(model),
+                  [&] { return model.vep_seconds(sites(model)); });
       report_graphs(shape, model);
     } catch (const OutOfMemory&) {
       std::printf("| %sthe weights | do not fit | | | | | |\n", heading.c_str());
@@ -260,20 +264,19 @@ std::string driver() {
   return std::getline(in, line) ? line : "unknown";
 }
 
+using Flag = std::pair<std::string, bool Settings::*>;
+const Flag kFlags[] = {{"--kernels", &Settings::kernels},
+                       {"--tiles", &Settings::tiles},
+                       {"--bits", &Settings::bits},
+                       {"--decode", &Settings::decode}};
+
 Settings parse(int argc, char** argv) {
   Settings settings;
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
-    if (option == "--kernels") {
-      settings.kernels = true;
-      continue;
-    }
-    if (option == "--tiles") {
-      settings.tiles = true;
-      continue;
-    }
-    if (option == "--bits") {
-      settings.bits = true;
+    const auto* const flag = std::ranges::find(kFlags, option, &Flag::first);
+    if (flag != std::end(kFlags)) {
+      settings.*flag->second = true;
       continue;
     }
     if (i + 1 == argc) throw Error("bench_gpu", option + ": no such option, or it lacks its value");

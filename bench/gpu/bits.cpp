@@ -140,14 +140,16 @@ Results measure(const std::shared_ptr<const cuda::Device>& device, const Way& wa
   return results;
 }
 
-/// The models with all bits of a way, or the best one with its share of them.
+/// The models with all results of a way, or the best one with its share of them. They do not say which sign a
+/// zero has.
 std::string describe_models(const Results& results, const std::vector<Results>& models) {
   const std::vector<ChainModel> ways = chain_models();
   std::string found;
   size_t best = 0, most = 0, others = 0;
   for (size_t m = 0; m < ways.size(); ++m) {
     size_t equal = 0;
-    for (size_t i = 0; i < results.size(); ++i) equal += count_equal(results[i], models[m][i]);
+    for (size_t i = 0; i < results.size(); ++i)
+      for (size_t r = 0; r < kResults; ++r) equal += results[i][r] == models[m][i][r] ? 1 : 0;
     if (equal > most) {
       best = m;
       most = equal;
@@ -336,7 +338,7 @@ class Bits {
 
 bool print_bits(const std::shared_ptr<const cuda::Device>& device, std::span<const TileProduct> products,
                 size_t rows) {
-  if (device->capability() < 80) throw Error("bench_gpu", "--bits: this device has no tensor cores for bf16");
+  if (device->code() < 80) throw Error("bench_gpu", "--bits: this device has no tensor cores for bf16");
   Bits bits(device, rows);
   const bool good = bits.print_small();
   bits.print_products(products);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The first look at the CUDA backend on a GPU, in two calls of at most ten minutes each, one after the other or days apart:
+# What the CUDA backend does on a GPU, in calls of at most ten minutes each, one after the other or days apart:
 #   bench/gpu/first.sh faults [PART]...     what the machine is, and these parts, the most telling first:
 #       small           every check of the backend in small sizes
 #       commands        the commands on the GPU and on the CPU (commands.py)
@@ -11,11 +11,22 @@
 #     A check that fails runs again with each switch of the backend off.
 #   bench/gpu/first.sh figures [PART]...    what the machine is, and
 #       bench kernels   the speed of the published shapes, and the time of their kernels
-#       peer parity     PyTorch beside that, and how far bf16 is from f32
+#       peer parity     PyTorch beside that, and how far bf16 and f16 are from f32
 #       CARBON_CUDA_OVERLAP=0 CARBON_CUDA_GRAPHS=0 CARBON_CUDA_LIBRARY=0     the speed of the 500M with each switch off
-# With names of parts only these run. Needs check_gpu, bench_gpu, make_checkpoint and this folder; for the commands carbon with
-# carbon-cuda.so beside it; and cuBLASLt, which is also looked for among the packages of Python. No compiler. `make gpu-kit`
-# packs all of it.
+#   bench/gpu/first.sh choices [PART]...    what the machine is, and what is to be known before kernels are changed:
+#       bits            how wgmma, mma.sync and cuBLASLt add (bench_gpu --bits)
+#       whole           commands from beginning to end, how busy the GPU is meanwhile, and the steps of a draft (end_to_end.py)
+#       windows         prefill of windows as long as those of scan, and the time of its kernels
+#       hints           generation with L2 hints for weights of none, 128 and 256 bytes, and again of none
+#       f16             the speed of f16
+#       error           how far bf16 and f16 are from f32 (parity.py)
+#       peer            PyTorch beside the windows and the generation
+#       ncu             three kernels under NVIDIA's profiler
+#       decoder attention linear sm_75      these checks, and small ones with code for sm_75 alone, side by side
+#     At the end the tables of all parts are printed again.
+# With names of parts after that word only these run. Needs check_gpu, bench_gpu, make_checkpoint and this folder; for the commands
+# carbon with carbon-cuda.so beside it; for hints and sm_75 the programs of those names; and cuBLASLt, which is also looked for
+# among the packages of Python. No compiler. `make gpu-kit` packs all of it.
 # What is timed runs alone. A part that takes longer than its time limit is ended, and the next one begins. Of each part the
 # end of the output is printed, and all of it is kept in the folder OUT, as PART.log.
 # From the environment: BUILD (default: the kit's programs, or build), OUT (default a new folder in TMPDIR; if its name ends in .tar.gz,
@@ -33,12 +44,16 @@ commit=(--commit "${COMMIT:-$(cat "$root/commit" 2> /dev/null || echo unknown)}"
 deadline=$((SECONDS + ${SECONDS_LEFT:-560}))
 switches=(CARBON_CUDA_OVERLAP CARBON_CUDA_GRAPHS CARBON_CUDA_LIBRARY)
 
+# Lines of outputs that are printed again at the end: rows of tables, what was concluded, and what failed.
+telling='^\||^bench_gpu:|^wgmma|^the library|FAILED|not so:|^peer|SKIPPED|Duration|Throughput|Achieved Occupancy| passed, '
+
 side_by_side=(stream rows linear attention heads draw letters)
 call=${1:-} only=("${@:2}")
 case $call in
   faults) parts="small commands memory bench-500M kernels-500M ${side_by_side[*]} decoder memcheck racecheck" ;;
   figures) parts="bench kernels peer parity ${switches[*]/%/=0}" ;;
-  *) echo "first.sh: say faults or figures, not \"$call\"" >&2; exit 1 ;;
+  choices) parts="bits whole windows hints f16 error peer ncu decoder attention linear sm_75" ;;
+  *) echo "first.sh: say faults, figures or choices, not \"$call\"" >&2; exit 1 ;;
 esac
 for name in "${only[@]}"; do
   [[ " $parts " == *" $name "* ]] || { echo "first.sh $call: no part \"$name\"; the parts are $parts" >&2; exit 1; }
@@ -137,7 +152,69 @@ sanitize() {
     { echo "no compute-sanitizer; it comes with the CUDA toolkit"; exit 77; }
   exec "$sanitizer" --tool "$1" --error-exitcode 99 "$build/check_gpu" --small stream rows linear attention heads draw
 }
-export -f environment sanitize
+
+# prefill SHAPE TOKENS...: windows of so many tokens, of each shape.
+# shellcheck disable=SC2317
+prefill() {
+  local code=0
+  while (($#)); do
+    "$build/bench_gpu" --model "$1" --window "$2" && "$build/bench_gpu" --kernels --model "$1" --window "$2" || code=$?
+    shift 2
+  done
+  return "$code"
+}
+
+# hints SHAPE...: milliseconds of generation with each program, twice without a hint: what differs between these two is nothing.
+# shellcheck disable=SC2317
+hints() {
+  local shape program column code=0
+  for shape; do
+    column=0
+    for program in bench_gpu bench_gpu-128B bench_gpu-256B bench_gpu; do
+      echo "column $((++column))"
+      "$build/$program" --decode --model "$shape" || code=$?
+    done
+  done > "$out/hints.rows"
+  printf '%s\n' '| model | work | no hint, ms | 128 B | 256 B | no hint again |' '|---|---|---|---|---|---|'
+  awk -F ' *[|] *' '/^column / { split($0, words, " "); column = words[2] }
+    $3 == "own" {
+      row = $2 " | " $4
+      if (!(row in known)) known[rows[++count] = row]
+      ms[row, column] = $8
+    }
+    END {
+      for (i = 1; i <= count; ++i) {
+        line = "| " rows[i]
+        for (c = 1; c <= 4; ++c) line = line " | " ms[rows[i], c]
+        print line " |"
+      }
+    }' "$out/hints.rows"
+  return "$code"
+}
+
+# profile SHAPE: a launch of each of three kernels, far from the first.
+# shellcheck disable=SC2317
+profile() {
+  local ncu kernel code=0
+  set -o pipefail
+  ncu=$(command -v ncu || command -v /usr/local/cuda/bin/ncu) ||
+    { echo "no ncu; it comes with the CUDA toolkit"; exit 77; }
+  # attention_mma.cu and attention_decode.cu have a kernel of the same name.
+  for kernel in attention_mma_file attention_decode_file stream_kernel; do
+    "$ncu" --clock-control none --kernel-name-base mangled --kernel-name "regex:$kernel" --launch-skip 200 --launch-count 1 \
+      --section SpeedOfLight --section WarpStateStats --section Occupancy "$build/bench_gpu" --kernels --model "$1" | grep -v '^|' ||
+      code=$?
+  done
+  return "$code"
+}
+
+# PyTorch at the rows of speed of the parts before.
+# shellcheck disable=SC2317
+peers() {
+  cat "$out/windows.log" "$out/hints.rows" | grep -E '^[|] (model [|] products|[^|]+ [|] (library|own) )' |
+    awk -F '|' '!seen[$2, $3, $4]++' | python3 "$1/peer_transformers.py"
+}
+export -f environment sanitize prefill hints profile peers
 export build out
 
 find_libraries
@@ -160,13 +237,37 @@ if [[ $call == faults ]]; then
   checks decoder 240 decoder & pids+=($!)
   for tool in memcheck racecheck; do once 6 "$tool" 200 bash -c "sanitize $tool" & pids+=($!); done
   for pid in "${pids[@]}"; do wait "$pid" || status=1; done
-else
+elif [[ $call == figures ]]; then
   once 40 bench 240 "$build/bench_gpu" "${commit[@]}" || status=1
   once 60 kernels 90 "$build/bench_gpu" --kernels "${commit[@]}" || status=1
   once 40 peer 120 bash -c 'python3 "$0/peer_transformers.py" < "$out/bench.log"' "$here" || status=1
   once 20 parity 90 python3 "$here/parity.py" "$build/bench_gpu" "$CARBON_MAKE_CHECKPOINT" || status=1
   for switch in "${switches[@]/%/=0}"; do
     once 12 "$switch" 45 env "$switch" "$build/bench_gpu" --model 500M "${commit[@]}" || status=1
+  done
+else
+  # By arithmetic, since none has been measured: bits 15 s, whole 85, windows 45, hints 75, f16 12, error 30, peer 60, ncu 45, and
+  # 130 for the checks, which get what is left. In emulation a small model.
+  all=() models=(--model 500M --model 3B) first=500M windows=(500M 8191 3B 12000) hinted=(3B 500M)
+  errors=(--shape 500M:4 --shape 3B:4 --shape 500M:28)
+  if ((${#small[@]})); then
+    all=(--model tiny) models=(--model tiny --model tiny) first=tiny windows=(tiny 30) hinted=(tiny)
+    errors=(--shape tiny:1)
+  fi
+  once 40 bits 60 "$build/bench_gpu" --bits "${all[@]}" "${commit[@]}" || status=1
+  once 20 whole 130 python3 "$here/end_to_end.py" "${models[@]}" "$build" || status=1
+  once 40 windows 60 bash -c 'prefill "$@"' - "${windows[@]}" || status=1
+  once 60 hints 90 bash -c 'hints "$@"' - "${hinted[@]}" || status=1
+  once 20 f16 40 "$build/bench_gpu" --dtype f16 --model "$first" "${commit[@]}" || status=1
+  once 20 error 60 python3 "$here/parity.py" "${errors[@]}" "$build/bench_gpu" "$CARBON_MAKE_CHECKPOINT" || status=1
+  once 40 peer 60 bash -c 'peers "$0"' "$here" || status=1
+  once 80 ncu 60 bash -c 'profile "$@"' - "$first" || status=1
+  pids=()
+  for name in decoder attention linear; do checks "$name" 150 "$name" & pids+=($!); done
+  once 12 sm_75 150 "$build/check_gpu-sm_75" --small & pids+=($!)
+  for pid in "${pids[@]}"; do wait "$pid" || status=1; done
+  for name in $parts; do
+    wanted "$name" && found=$(grep -E "$telling" "$out/$name.log" 2> /dev/null) && echo "== once more: $name" && echo "$found"
   done
 fi
 # Algorithms of cuBLASLt that were not used, and why: last, where they are not overlooked.

@@ -15,7 +15,7 @@ trap 'rm -rf "$scratch"' EXIT
 kit=$scratch/carbon-gpu-kit
 mkdir -p "$kit/programs/models" "$kit/libraries" "$kit/bench"
 
-programs=(carbon carbon-cuda.so check_gpu bench_gpu make_checkpoint)
+programs=(carbon carbon-cuda.so check_gpu check_gpu-sm_75 bench_gpu bench_gpu-128B bench_gpu-256B make_checkpoint)
 for program in "${programs[@]}"; do cp -L "$build/$program" "$kit/programs/"; done
 strip --strip-unneeded "${programs[@]/#/$kit/programs/}"
 for program in "${programs[@]}"; do ldd "$build/$program"; done |

@@ -4,16 +4,16 @@ VOCABULARY, DNA, KMERS = 4224, 0, 4096  # make_checkpoint --vocab 4224 --dna-sta
 KMER0 = DNA + 3
 
 SHAPES = {
-    "500M": dict(layers=28, hidden=1024, heads=16, kv_heads=8, head_dim=64, intermediate=3072, tied=1),
-    "3B": dict(layers=30, hidden=3072, heads=32, kv_heads=4, head_dim=96, intermediate=8448, tied=1),
-    "8B": dict(layers=32, hidden=4096, heads=32, kv_heads=8, head_dim=128, intermediate=14336, tied=0),
-    "tiny": dict(layers=1, hidden=64, heads=2, kv_heads=1, head_dim=64, intermediate=64, tied=1),
+    "500M": dict(layers=28, hidden=1024, heads=16, kv_heads=8, head_dim=64, intermediate=3072, max_positions=8192, tied=1),
+    "3B": dict(layers=30, hidden=3072, heads=32, kv_heads=4, head_dim=96, intermediate=8448, max_positions=32768, tied=1),
+    "8B": dict(layers=32, hidden=4096, heads=32, kv_heads=8, head_dim=128, intermediate=14336, max_positions=32768, tied=0),
+    "tiny": dict(layers=1, hidden=64, heads=2, kv_heads=1, head_dim=64, intermediate=64, max_positions=8192, tied=1),
 }
 
 
 def checkpoint_options(shape):
     """Options of make_checkpoint."""
-    options = dict(shape, vocab=VOCABULARY, dna_start=DNA, max_positions=8192, dtype="bf16")
+    options = dict(shape, vocab=VOCABULARY, dna_start=DNA, dtype="bf16")
     return [word for name, value in options.items() for word in ("--" + name.replace("_", "-"), str(value))]
 
 
@@ -22,7 +22,7 @@ def config(shape):
     return transformers.LlamaConfig(
         vocab_size=VOCABULARY, hidden_size=shape["hidden"], num_hidden_layers=shape["layers"],
         num_attention_heads=shape["heads"], num_key_value_heads=shape["kv_heads"], head_dim=shape["head_dim"],
-        intermediate_size=shape["intermediate"], tie_word_embeddings=bool(shape["tied"]), max_position_embeddings=8192,
+        intermediate_size=shape["intermediate"], tie_word_embeddings=bool(shape["tied"]), max_position_embeddings=shape["max_positions"],
         bos_token_id=None, eos_token_id=None)
 
 

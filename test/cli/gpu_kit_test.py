@@ -16,7 +16,8 @@ from harness import DATA, ENV, MAKE_CHECKPOINT, Skip, case, command, expect, exp
 SOURCE = os.path.dirname(os.path.dirname(DATA))
 BENCH = os.path.join(SOURCE, "bench", "gpu")
 SWITCHES = ["CARBON_CUDA_OVERLAP", "CARBON_CUDA_GRAPHS", "CARBON_CUDA_LIBRARY"]
-PROGRAMS = ["carbon", "carbon-cuda.so", "check_gpu", "bench_gpu", "make_checkpoint"]
+VARIANTS = {"bench_gpu-128B": "bench_gpu", "bench_gpu-256B": "bench_gpu", "check_gpu-sm_75": "check_gpu"}
+PROGRAMS = ["carbon", "carbon-cuda.so", "check_gpu", "bench_gpu", "make_checkpoint", *VARIANTS]
 
 # Of make check; a kit finds its own programs.
 ENV.pop("BUILD", None)
@@ -26,17 +27,19 @@ def script(folder, name, text):
     os.chmod(write(folder, name, "#!/bin/bash\n" + text), 0o755)
 
 
-def stand_ins(check_gpu="exit 0", carbon="exit 0"):
+def stand_ins(check_gpu="exit 0", carbon="exit 0", bench_gpu="exit 0"):
     """A folder of programs that note their arguments, and which switches are off, in the file `called`."""
     folder = fresh()
     note = 'echo "${0##*/} $*" $(env | grep "^CARBON_CUDA_" | sort) >> %s/called\n' % folder
-    for name, text in (("check_gpu", check_gpu), ("carbon", carbon), ("bench_gpu", "exit 0"), ("make_checkpoint", "exit 0")):
+    for name, text in (("check_gpu", check_gpu), ("carbon", carbon), ("bench_gpu", bench_gpu), ("make_checkpoint", "exit 0")):
         script(folder, name, note + text + "\n")
+    for variant, name in VARIANTS.items():
+        shutil.copy(os.path.join(folder, name), os.path.join(folder, variant))
     return folder
 
 
-def called(folder):
-    return [line for line in read(os.path.join(folder, "called")).decode().splitlines() if line.startswith("check_gpu ")]
+def called(folder, program="check_gpu"):
+    return [line for line in read(os.path.join(folder, "called")).decode().splitlines() if line.startswith(program)]
 
 
 def first(*words, build=None, root=SOURCE, seconds=150, env=None):
@@ -61,6 +64,7 @@ def linked():
     built = {**{name: os.path.join(EMULATED, name) for name in PROGRAMS}, "make_checkpoint": MAKE_CHECKPOINT,
              "check_gpu": os.path.join(FOLDER, "check_emulated")}
     for name, path in built.items():
+        path = built[VARIANTS.get(name, name)]
         os.symlink(path, os.path.join(folder, name))
     return folder
 
@@ -187,9 +191,56 @@ def figures():
     programs = stand_ins()
     result, _ = first("figures", "bench", "CARBON_CUDA_GRAPHS=0", build=programs, env={"COMMIT": "abc"})
     expect(result.rc == 0, "expected rc 0", result)
-    calls = read(os.path.join(programs, "called")).decode().splitlines()
-    expect_equal([call for call in calls if call.startswith("bench_gpu")],
+    expect_equal(called(programs, "bench_gpu"),
                  ["bench_gpu --commit abc", "bench_gpu --model 500M --commit abc CARBON_CUDA_GRAPHS=0"], "calls of bench_gpu")
+
+
+@case
+def choices():
+    """Whole commands, windows, hints, f16 and errors on the emulated GPU, with a nvidia-smi that has seen it half busy."""
+    tools = fresh()
+    script(tools, "nvidia-smi", "[[ $* == *-lms* ]] || exit 0\nprintf '%s\\n' 0 40 60 0\nexec sleep 100\n")
+    result, out = first("choices", "whole", "windows", "hints", "f16", "error", "peer", build=linked(),
+                        env={"PATH": tools + ":" + os.environ["PATH"]})
+    expect(result.rc == 0, "expected rc 0", result)
+    table = lambda name: [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines_of(result, name) if line.startswith("| tiny")]
+    whole = table("whole")
+    expect_equal([row[1] for row in whole[:5]], ["scan -O t", "score -O tsv", "score -O tsv, .gz", "vep anchored, horizon 96", "scan -O t"],
+                 "commands")
+    for row in whole[:5]:
+        expect(float(row[3]) > 0 and float(row[5]) > 0 and row[6] == "0.50", "times, and how busy the GPU was: %r" % row)
+    expect(whole[5][1] == "" and whole[6][1] == "tiny" and float(whole[6][4]) > 0 and float(whole[6][5]) > 0, "drafting: %r" % whole[5:])
+    expect_equal([row[:3] for row in table("windows")[:2]], [["tiny", way, "prefill, 2 windows of 30"] for way in ("library", "own")], "windows")
+    expect_equal(table("windows")[-1][2], "without events", "kernels")
+    expect_equal([(row[1], len([ms for ms in row[2:] if float(ms) > 0])) for row in table("hints")],
+                 [("decode, batch 1", 4), ("decode, batch 3", 4)], "hints")
+    expect_equal({row[1] for row in table("f16")}, {"own, f16"}, "f16")
+    expect("carbon, f16" in [row[1] for row in table("error")], "errors", result)
+    expect_equal(len(table("peer")), 4, "rows for PyTorch")
+    once_more = [line for line in result.lines()[result.lines().index("== once more: whole"):] if line.startswith("| tiny")]
+    expect_equal(once_more, [line for name in ("whole", "windows", "hints", "f16", "error", "peer") for line in lines_of(result, name)
+                             if line.startswith("| tiny")], "the tables, once more")
+
+
+@case
+def choices_with_stand_ins():
+    """What is called for a GPU that is not emulated, and what a program that fails leaves out."""
+    row = "| 500M | own | decode, batch 1 | 1 | 1 | 1 | 2.5 | 1 | 1 |"
+    programs, tools = stand_ins(bench_gpu='[[ ${0##*/} != bench_gpu-256B ]] || exit 1\necho "%s"' % row), fresh()
+    script(tools, "ncu", 'echo "    Duration us 3.5 of $*"\n')
+    result, _ = first("choices", "bits", "hints", "f16", "ncu", "decoder", "attention", "linear", "sm_75", build=programs,
+                      env={"PATH": tools + ":" + os.environ["PATH"], "COMMIT": "abc"})
+    expect(result.rc == 1 and "exit status 1" in lines_of(result, "hints")[-1], "a program has failed", result)
+    for shape in ("3B", "500M"):
+        expect_equal(len([call for call in called(programs, "bench_gpu") if call.endswith("--decode --model " + shape)]), 4, "calls")
+    expect("| 500M | decode, batch 1 | 2.5 | 2.5 |  | 2.5 |" in lines_of(result, "hints"), "no figure in its place", result)
+    expect("bench_gpu --bits --commit abc" in called(programs, "bench_gpu"), "bits")
+    expect("bench_gpu --dtype f16 --model 500M --commit abc" in called(programs, "bench_gpu"), "f16")
+    profiled = [line for line in lines_of(result, "ncu") if "--clock-control none" in line]
+    expect_equal([name in line for name, line in zip(("attention_mma_file", "attention_decode_file", "stream_kernel"), profiled)], [True] * 3,
+                 "kernels")
+    expect_equal(sorted(called(programs)), ["check_gpu attention", "check_gpu decoder", "check_gpu linear", "check_gpu plan",
+                                            "check_gpu-sm_75 --small"], "checks")
 
 
 @case
@@ -242,10 +293,12 @@ def one_file_and_what_was_refused():
 
 @case
 def every_part_counts():
-    for part, program in (("plan", "check_gpu"), ("small", "check_gpu"), ("memory", "check_gpu"), ("decoder", "check_gpu"),
-                          ("commands", "carbon"), ("bench-500M", "bench_gpu"), ("kernels-500M", "bench_gpu"), ("bench", "bench_gpu"),
-                          ("kernels", "bench_gpu"), ("CARBON_CUDA_LIBRARY=0", "bench_gpu")):
-        call = "figures" if part in ("bench", "kernels") or "=" in part else "faults"
+    parts = {"faults": (("plan", "check_gpu"), ("small", "check_gpu"), ("memory", "check_gpu"), ("decoder", "check_gpu"),
+                        ("commands", "carbon"), ("bench-500M", "bench_gpu"), ("kernels-500M", "bench_gpu")),
+             "figures": (("bench", "bench_gpu"), ("kernels", "bench_gpu"), ("CARBON_CUDA_LIBRARY=0", "bench_gpu")),
+             "choices": (("bits", "bench_gpu"), ("whole", "carbon"), ("windows", "bench_gpu"), ("f16", "bench_gpu"),
+                         ("error", "bench_gpu"), ("sm_75", "check_gpu-sm_75"))}
+    for call, part, program in ((call, *each) for call in parts for each in parts[call]):
         programs = stand_ins()
         script(programs, program, "[[ $1 != plan ]]\n" if part == "plan" else "[[ $1 == plan ]]\n")
         result, _ = first(call, "stream" if part == "plan" else part, build=programs)
