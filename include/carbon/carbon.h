@@ -122,7 +122,7 @@ CARBON_API int carbon_model_close(carbon_model* model);
  *
  * carbon_call_next() gives CARBON_E_INPUT after the last result if none of the contigs of the variants is in
  * the FASTA, or if so many of the variants have another REF than the FASTA that they must be of another
- * assembly. Of many variants, the first 1,000 tell, and the call ends after them.
+ * assembly. It gives it after 1,000 variants if these show it.
  *
  * Errors name an input by its number from 0: sequences[0] of score, embed, predict and annotate, rows[0]
  * of variants, regions[0] of scan, prompts[0] of generate.

@@ -106,7 +106,7 @@ def settings_text(settings: Dict[str, Any], schemas: Mapping[str, Any]) -> bytes
         if value is not None:
             parameter = _PARAMETERS.get(name, name)
             schema = schemas.get(name, {})
-            plain[name] = _plain(value, parameter, schema)
+            plain[name] = as_json(value, parameter, schema)
             _check_type(plain[name], parameter, schema)
     return json.dumps(plain).encode()
 
@@ -130,7 +130,7 @@ def _check_type(value: Any, name: str, schema: Mapping[str, Any]) -> None:
             _check_type(entry, "%s[%d]" % (name, i), schema["items"])
 
 
-def _plain(value: Any, name: str, schema: Mapping[str, Any]) -> Any:
+def as_json(value: Any, name: str, schema: Mapping[str, Any]) -> Any:
     """The value of a setting as JSON has it. What JSON cannot hold is refused here, in words of Python."""
     if isinstance(value, os.PathLike):
         value = os.fsdecode(value)
@@ -146,9 +146,9 @@ def _plain(value: Any, name: str, schema: Mapping[str, Any]) -> Any:
     elif isinstance(value, int) and not -2 ** 63 <= value < 2 ** 64:
         raise CarbonError("%s is a number of %d bits, which is too large" % (name, value.bit_length()), "setting")
     elif isinstance(value, (list, tuple)):
-        return [_plain(entry, "%s[%d]" % (name, i), schema.get("items", {})) for i, entry in enumerate(value)]
+        return [as_json(entry, "%s[%d]" % (name, i), schema.get("items", {})) for i, entry in enumerate(value)]
     elif isinstance(value, Mapping):
-        return {str(key): _plain(entry, "%s[%r]" % (name, key), {}) for key, entry in value.items()}
+        return {str(key): as_json(entry, "%s[%r]" % (name, key), {}) for key, entry in value.items()}
     elif not isinstance(value, (bool, int, float, type(None))):
         raise _wrong_type(value, name, schema)
     return value

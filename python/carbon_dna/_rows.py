@@ -60,12 +60,23 @@ def _ends_among(names: Iterable[Any]) -> Dict[str, Any]:
     return {str(name).lower(): name for name in names if str(name).lower() in _ENDS}
 
 
-def _ends(alt: str, values: Iterable[Tuple[str, Any]]) -> Optional[Dict[str, Any]]:
+def _is_missing(value: Any) -> bool:
+    """Whether a value is none, as None, NaN and pandas.NA are, which alone does not say whether it equals itself."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:
+        return True
+    except ValueError:  # of an array
+        return False
+
+
+def _ends(alt: str, values: Iterable[Tuple[str, Any]], place: str) -> Optional[Dict[str, Any]]:
     """The ends of a structural allele; a missing value of a frame is none."""
     if not alt.startswith("<"):
         return None
-    given = {name: value for name, value in values if value is not None and value == value}
-    return {name: value if name == "info" else int(value) for name, value in given.items()} or None
+    given = {name: value for name, value in values if not _is_missing(value)}
+    return {name: _library.as_json(value, place + ".info", {}) if name == "info" else _whole(value, place, name)
+            for name, value in given.items()} or None
 
 
 def index_of(rows: Any) -> Any:
@@ -128,7 +139,7 @@ def _checked(rows: Iterable[Any], columns: Optional[Mapping[str, Any]] = None) -
         except ValueError:
             raise CarbonError("%s is %r; expected (chrom, pos, ref, alt), and a list of them as rows" % (place, row), "input") from None
         allele = _allele(alt, place, "alt")
-        yield Row(_contig(chrom, place), _position(pos, place), _allele(ref, place, "ref"), allele, _ends(allele, more))
+        yield Row(_contig(chrom, place), _whole(pos, place, "pos"), _allele(ref, place, "ref"), allele, _ends(allele, more, place))
 
 
 def _contig(chrom: Any, place: str) -> str:
@@ -137,14 +148,14 @@ def _contig(chrom: Any, place: str) -> str:
     return _allele(chrom, place, "chrom", "the name of a contig")
 
 
-def _position(pos: Any, place: str) -> int:
+def _whole(value: Any, place: str, name: str) -> int:
     try:
-        whole = int(pos)
-        if not isinstance(pos, (bool, np.bool_)) and (whole == pos or isinstance(pos, str)):
+        whole = int(value)
+        if not isinstance(value, (bool, np.bool_)) and (whole == value or isinstance(value, str)):
             return whole
     except (TypeError, ValueError, OverflowError):
         pass
-    raise CarbonError("%s: pos is %r; expected a whole number" % (place, pos), "input")
+    raise CarbonError("%s: %s is %r; expected a whole number" % (place, name, value), "input")
 
 
 def _allele(value: Any, place: str, name: str, expected: str = "letters") -> str:

@@ -232,6 +232,14 @@ def test_numbers_that_are_none():
             refused("input", lambda row=row: model.variants(None, [SNV, row], sequence=CONTIG), row)
         for row in ("c1", None, 4, {1, 2}):
             type_error(lambda row=row: model.variants(None, [SNV, row], sequence=CONTIG), "rows[1]")
+        deletion = dict(chrom="c1", pos=100, ref=CONTIG[99], alt="<DEL>")
+        for name, value in (("end", "abc"), ("end", ""), ("end", float("inf")), ("end", [110]), ("end", 110.5), ("end", True),
+                            ("svlen", 2.5), ("info", {"END": float("nan")}), ("info", {"END": "\udcff"})):
+            refused(kinds, lambda row={**deletion, name: value}: model.variants(None, [row], sequence=CONTIG), (name, value))
+        type_error(lambda: model.variants(None, [{**deletion, "info": {"END": object()}}], sequence=CONTIG), "rows[0].info")
+        whole = model.variants(None, [{**deletion, "end": 110}, {**deletion, "info": {"END": np.int64(110)}},
+                                      {**deletion, "end": None, "svlen": float("nan"), "info": {"END": 110}}], sequence=CONTIG)
+        assert len(set(whole.score)) == 1 and not np.isnan(whole.score).any(), whole
         raises(kinds, lambda: model.variants(None, [SNV], sequence=CONTIG, labels=[]))
         type_error(lambda: model.score(["ACGT"], window=object()), "object")
         goes_on(model)

@@ -14,6 +14,8 @@ using std::chrono::steady_clock;
 
 // So many pieces are under way even if they are large: while one is computed, the next ones must be ready.
 constexpr size_t kLeastPieces = 6;
+// What a piece takes besides its requests. Pieces without any are held back by it, too.
+constexpr size_t kPieceBytes = 1024;
 // How often whoever waits looks whether the engine has failed.
 constexpr milliseconds kLook{100};
 
@@ -128,6 +130,7 @@ void Call::run_next(std::vector<RequestPtr>& requests) {
   Running& running = running_.emplace_back();
   running.piece = std::move(waiting_.front());
   waiting_.pop_front();
+  running.bytes = kPieceBytes;
   running.pending = std::make_shared<std::atomic<size_t>>(running.piece.requests.size());
   for (const RequestPtr& request : running.piece.requests) {
     request->owner = owner_;

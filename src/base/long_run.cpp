@@ -75,7 +75,7 @@ void say_finishing(const KeptWork& kept) {
 
 void run_keeping(const KeptWork& kept, const std::function<void()>& work) {
   constexpr const char* kContinue =
-      "continue with {--resume}, from {0}; after a change of an input begin again with {--restart}";
+      "continue with {--resume}, from {0}; if what was read so far has changed, begin again with {--restart}";
   try {
     work();
   } catch (const OtherInput&) {
@@ -90,7 +90,8 @@ void run_keeping(const KeptWork& kept, const std::function<void()>& work) {
     // and so is this one's first word.
     Advice advice = error.advice();
     advice.text +=
-        "; what was computed is kept: after a change of an input begin again with {--restart}, else "
+        "; what was computed is kept: if what was read so far has changed, begin again with {--restart}, "
+        "else "
         "continue with {--resume}, from {" +
         std::to_string(advice.values.size()) + "}";
     advice.values.push_back(path);

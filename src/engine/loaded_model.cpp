@@ -256,7 +256,7 @@ bool LoadedModel::halve_batch() {
   batch_tokens_ = std::max(batch_tokens_ / 2, kLeastBatch);
   const std::string tokens = std::to_string(batch_tokens_);
   log_->warning("engine", "out of memory: going on with batches of at most " + tokens + " new tokens",
-                {"{--batch-tokens} {0} avoids the attempt", {tokens}});
+                {"{--batch-tokens 0} avoids the attempt", {tokens}});
   return true;
 }
 

@@ -15,6 +15,10 @@
 namespace carbon {
 namespace {
 
+constexpr const char* kNoName =
+    "a record without a name after '>'; write the name of the sequence directly after '>', without a blank "
+    "between them";
+
 // Letters of amino acids that are no IUPAC code of bases: a third of the letters of proteins. X is left out,
 // because it also masks bases.
 constexpr std::string_view kOnlyAminoAcids = "EFIJLOPQZefijlopqz";
@@ -90,9 +94,7 @@ class LayoutReader {
     full_ = 0;
     shorter_ = false;
     if (name_.empty())
-      layout_.fault = where() +
-                      ": a record without a name after '>'; write the name of the sequence directly "
-                      "after '>', without a blank between them";
+      layout_.fault = where() + ": " + kNoName;
     else if (names_.insert(name_).second)
       layout_.names.push_back(name_);
     else if (++layout_.repeated == 1)
@@ -231,14 +233,14 @@ void FastaReader::Impl::read_header(FastaRecord& record) {
         fail(describe(c) + " in a sequence name; names may only have printable characters");
       record.name += static_cast<char>(c);
     }
-    if (ended && record.name.empty()) fail("a record without a name after '>'");
+    if (ended && record.name.empty()) fail(kNoName);
     input.consume(used);
     if (ended) {
       input.count_line();
       return;
     }
   }
-  if (record.name.empty()) fail("a record without a name after '>'");
+  if (record.name.empty()) fail(kNoName);
 }
 
 void FastaReader::Impl::read_sequence(std::string& sequence) {

@@ -248,10 +248,11 @@ void SnvTable::Impl::read_text(const std::string& tag) {
                                ": there is no line of names (#CHROM ...) after the header; give a table, "
                                "VCF or BCF of carbon scan");
   if (!IndexedTable::has_index(path))
-    throw Error(kFunction, path + " has no index; " +
-                               (path.ends_with("gz")
-                                    ? "make one with tabix -s1 -b2 -e2 " + path
-                                    : "compress it with bgzip, then run tabix -s1 -b2 -e2 " + path + ".gz"));
+    throw Error(kFunction,
+                path + " has no index; " +
+                    (path.ends_with("gz")
+                         ? "make one with tabix -s1 -b2 -e2 " + path
+                         : "if it is not compressed, run bgzip, then tabix -s1 -b2 -e2 " + path + ".gz"));
   const bool vcf = !header.empty() && header.front().starts_with("##fileformat=VCF");
   rows = std::make_unique<TextRows>(path, tag, vcf, line.substr(1));
 }

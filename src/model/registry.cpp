@@ -62,7 +62,7 @@ std::string with_organisation(const fs::path& hub, const std::string& value) {
 /// Names the directory of a LoRA adapter that was given as a model.
 Advice adapter_advice(const std::string& dir) {
   if (dir.empty()) return {};
-  return {"and add the adapter to it with {--lora} {0}", {printable(dir)}};
+  return {"and add the adapter to it with {--lora 0}", {printable(dir)}};
 }
 
 std::string find_model(const std::string& value) {

@@ -237,6 +237,7 @@ PlacedVariant read_variant(const Fields& variant, bool placed,
     variant.fail("chrom", "cannot be used with the field sequence, on which all variants are then");
   PlacedVariant out;
   out.contig = placed ? kVariantSequence : variant.required_text("chrom");
+  if (out.contig.empty()) variant.fail("chrom", "is empty; give the name of the contig");
   variant.required("pos");
   out.variant.pos = variant.whole("pos", 0, 0, kMostPosition) - 1;
   out.variant.ref = read_allele(variant, "ref", note);

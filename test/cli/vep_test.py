@@ -262,7 +262,7 @@ def wrong_assembly_at_a_thousand_records():
     d = fresh()
     result = assembly(mismatches(949, 51), "-o", os.path.join(d, "o.vcf.gz"))
     expect_failure(result, "wrong assembly")
-    expect("what was computed is kept: after a change of an input begin again with --restart, else continue with --resume" in result.err,
+    expect("what was computed is kept: if what was read so far has changed, begin again with --restart, else continue with --resume" in result.err,
            "what it keeps", result)
     expect_equal(os.listdir(d), ["o.vcf.gz.partial"], "files left")
     # Whoever knows better continues.

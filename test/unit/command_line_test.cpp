@@ -158,7 +158,7 @@ TEST_CASE("what is refused by the table") {
     return logged([&] { CHECK(Everything().parse(words) == 1); });
   };
   const std::string end = "; see 'carbon x --help'\n";
-  CHECK(message({}) == "[E::main_x] --window is required (bases)" + end);
+  CHECK(message({}) == "[E::main_x] --window is missing: bases" + end);
   CHECK(message({"-w1", "--kind", "c"}) == "[E::main_x] --kind: expected a or b, not 'c'" + end);
   CHECK(message({"-w1", "--side", "1"}) == "[E::main_x] --side: expected left or right, not '1'" + end);
   CHECK(message({"-w1", "--top", "11"}) ==

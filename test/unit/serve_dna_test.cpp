@@ -12,6 +12,7 @@
 #include "src/serve/endpoints.hpp"
 #include "src/serve/verb_work.hpp"
 #include "src/vep/variant_scores.hpp"
+#include "src/verbs/variants.hpp"
 #include "test/unit/genome_files.hpp"
 #include "test/unit/serve_running.hpp"
 #include "test/unit/test_engine.hpp"
@@ -327,6 +328,9 @@ TEST_CASE("/v1/dna/variants has the numbers and flags of carbon vep") {
   check({{"recipe", "anchored"}, {"context", 120}, {"horizon", 60}, {"phases", 1}}, settings);
 
   const json other = {{"chrom", "d"}, {"pos", 1}, {"ref", "A"}, {"alt", "C"}};
+  CHECK_THROWS_WITH(
+      read_variant("variants[0]", R"({"chrom": "", "pos": 1, "ref": "A", "alt": "C"})", false, {}),
+      "variants[0].chrom is empty; give the name of the contig");
   const json known = {{"chrom", "c"}, {"pos", 1}, {"ref", "N"}, {"alt", "C"}};
   const json unknown = server.ask(variants_on(&reference), {{"variants", {other, known}}})["results"];
   json named = other;

@@ -25,7 +25,7 @@ Table table_of(std::string title, const std::vector<ChartColumn>& columns, const
   out.rows.resize(rows.size());
   for (const ChartColumn& column : columns) {
     if (column.form == ChartColumn::hidden) continue;
-    out.columns.push_back({column.name, column.about, column.texts.empty()});
+    out.columns.push_back({column.name, column.about, !column.numbers.empty()});
     for (size_t i = 0; i < rows.size(); ++i) out.rows[i].push_back(column.text(rows[i]));
   }
   return out;

@@ -37,24 +37,23 @@ std::string place_of(const AnnotatedGene& one) {
          count_text(static_cast<uint64_t>(one.gene.end));
 }
 
-using Annotated = AnnotatedGene;
 constexpr size_t kScoreColumn = 8, kMiddleColumn = 10;
-const std::vector<Field<Annotated>> kGeneFields = {
-    {"Gene", "", [](const Annotated& one) { return cut_text(one.gene.name, kName); }},
-    {"Sequence", "", [](const Annotated& one) { return cut_text(one.sequence, kName); }},
-    {"Start", "from 1", [](const Annotated& one) { return one.gene.start; }, ChartColumn::count},
-    {"End", "", [](const Annotated& one) { return one.gene.end; }, ChartColumn::count},
-    {"Strand", "", [](const Annotated& one) { return std::string(1, one.gene.strand); }},
+const std::vector<Field<AnnotatedGene>> kGeneFields = {
+    {"Gene", "", [](const AnnotatedGene& one) { return cut_text(one.gene.name, kName); }},
+    {"Sequence", "", [](const AnnotatedGene& one) { return cut_text(one.sequence, kName); }},
+    {"Start", "from 1", [](const AnnotatedGene& one) { return one.gene.start; }, ChartColumn::count},
+    {"End", "", [](const AnnotatedGene& one) { return one.gene.end; }, ChartColumn::count},
+    {"Strand", "", [](const AnnotatedGene& one) { return std::string(1, one.gene.strand); }},
     {"Status", "",
-     [](const Annotated& one) { return one.run       ? "run"
-                                       : one.partial ? "partial"
-                                                     : "complete"; }},
-    {"Exons", "", [](const Annotated& one) { return one.gene.coding.size(); }, ChartColumn::count},
-    {"Coding bases", "", &Annotated::coding_bases, ChartColumn::count},
-    {"Score", "mean probability of the coding bases", &Annotated::score},
-    {"Lowest exon", "the smallest mean of an exon", &Annotated::least},
+     [](const AnnotatedGene& one) { return one.run       ? "run"
+                                           : one.partial ? "partial"
+                                                         : "complete"; }},
+    {"Exons", "", [](const AnnotatedGene& one) { return one.gene.coding.size(); }, ChartColumn::count},
+    {"Coding bases", "", &AnnotatedGene::coding_bases, ChartColumn::count},
+    {"Score", "mean probability of the coding bases", &AnnotatedGene::score},
+    {"Lowest exon", "the smallest mean of an exon", &AnnotatedGene::least},
     {"Middle", "",
-     [](const Annotated& one) { return static_cast<double>(one.gene.start + one.gene.end) / 2; },
+     [](const AnnotatedGene& one) { return static_cast<double>(one.gene.start + one.gene.end) / 2; },
      ChartColumn::hidden}};
 
 Figure genes_figure(const std::string& name, const std::string& item, const DrawnSequence& on) {
@@ -219,7 +218,7 @@ Figure coding_figure(const std::string& name, const TablePiece& piece, std::vect
 
 Section annotation_section(const std::string& name, const std::string& path, const ReportOptions& options) {
   std::vector<float> scores;
-  Lowest<Annotated> lowest(options.top);
+  Lowest<AnnotatedGene> lowest(options.top);
   std::vector<DrawnSequence> drawn;
   GeneTotals totals;
   std::string sequence;
