@@ -30,7 +30,7 @@ FUZZ_TARGETS = $(filter-out harness api library plugin report,$(patsubst test/fu
 core_sources = $(wildcard src/base/*.cpp src/model/*.cpp src/files/*.cpp src/formats/*.cpp tokenizer/*.cpp) src/sampling/base_scores.cpp \
                $(filter-out $(addprefix src/vep/,header.cpp run.cpp variant_scores.cpp),$(wildcard src/vep/*.cpp src/vep/recipes/*.cpp)) \
                src/engine/request.cpp $(wildcard src/pooling/*.cpp) $(addprefix src/annotate/,decoder.cpp gene.cpp genes.cpp probabilities.cpp) $(addprefix src/transformer/,f16_exponents.cpp head.cpp) \
-               $(addprefix src/scan/,pieces.cpp recorder.cpp) src/serve/http_message.cpp \
+               $(addprefix src/scan/,pieces.cpp recorder.cpp) src/serve/http_message.cpp $(addprefix src/verbs/,fields.cpp variant_input.cpp) \
                $(addprefix src/report/,sections/bases.cpp $(addprefix drawing/,plot.cpp svg.cpp track.cpp) \
                  $(addprefix sources/,bases.cpp genes.cpp input.cpp))
 endif

@@ -25,7 +25,7 @@
 #include "src/base/log.hpp"
 #include "src/formats/fasta.hpp"
 #include "src/formats/vcf.hpp"
-#include "src/verbs/variants.hpp"
+#include "src/verbs/variant_input.hpp"
 
 namespace carbon::api {
 

@@ -6,6 +6,7 @@
 #include "src/annotate/run.hpp"
 #include "src/annotate/windows.hpp"
 #include "src/base/json.hpp"
+#include "src/verbs/fields.hpp"
 #include "src/verbs/verb.hpp"
 
 namespace carbon {

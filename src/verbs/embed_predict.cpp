@@ -4,6 +4,7 @@
 
 #include "src/embed/predict.hpp"
 #include "src/embed/run.hpp"
+#include "src/verbs/fields.hpp"
 #include "src/verbs/verb.hpp"
 
 namespace carbon {

@@ -5,6 +5,9 @@
 #include <utility>
 
 #include "src/base/json.hpp"
+#include "src/base/letters.hpp"
+#include "src/base/numbers.hpp"
+#include "src/formats/fasta.hpp"
 #include "src/verbs/verb.hpp"
 
 namespace carbon {
@@ -337,6 +340,27 @@ ordered_json request_schema(const VerbEntry& verb, Door door, ordered_json input
     }
   });
   return closed_schema(std::move(inputs), required);
+}
+
+std::string checked_bases(const std::string& name, std::string_view text,
+                          const std::function<void(const std::string&)>& note) {
+  std::string bases;
+  bases.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (is_space(text[i])) continue;
+    if (!is_sequence_byte(static_cast<unsigned char>(text[i])))
+      throw FieldError(name, name + " has '" + printable(text.substr(i, 1)) + "' at character " +
+                                 std::to_string(i + 1) + " of its sequence; a sequence has letters only");
+    bases += text[i];
+  }
+  bool has_u = false;
+  try {
+    has_u = read_as_dna(bases, name, "verbs");
+  } catch (const Error& error) {
+    throw FieldError(name, error.what());
+  }
+  if (has_u) note(read_as_t(name));
+  return bases;
 }
 
 }  // namespace carbon

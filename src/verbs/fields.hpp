@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -118,5 +119,10 @@ nlohmann::ordered_json variant_schema();
 /// Of what a door takes of a verb: its inputs, of which some are required, and the settings.
 nlohmann::ordered_json request_schema(const VerbEntry& verb, Door door, nlohmann::ordered_json inputs,
                                       nlohmann::ordered_json required = nlohmann::ordered_json::array());
+
+/// The bases of the input `name`, in which white space is left out and U becomes T, as the commands read it.
+/// Throws FieldError for what is not a letter, with its place, and for a protein.
+std::string checked_bases(const std::string& name, std::string_view text,
+                          const std::function<void(const std::string&)>& note);
 
 }  // namespace carbon

@@ -6,6 +6,7 @@
 #include "src/generate/requests.hpp"
 #include "src/model/model_use.hpp"
 #include "src/sampling/base_scores.hpp"
+#include "src/verbs/fields.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {

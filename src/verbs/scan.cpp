@@ -9,6 +9,7 @@
 #include "src/formats/fasta.hpp"
 #include "src/scan/assembler.hpp"
 #include "src/scan/planner.hpp"
+#include "src/verbs/fields.hpp"
 #include "src/verbs/verb.hpp"
 #include "tokenizer/kmer.hpp"
 

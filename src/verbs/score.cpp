@@ -9,6 +9,7 @@
 #include "src/score/assembler.hpp"
 #include "src/score/planner.hpp"
 #include "src/score/sequence_scores.hpp"
+#include "src/verbs/fields.hpp"
 #include "src/verbs/verb.hpp"
 #include "tokenizer/kmer.hpp"
 

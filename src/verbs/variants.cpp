@@ -1,8 +1,6 @@
 #include "src/verbs/variants.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -22,61 +20,8 @@
 namespace carbon {
 namespace {
 
-// Positions beyond any contig, and the longest of structural_alleles().
-constexpr int64_t kMostPosition = 1'000'000'000'000'000;
 // Variants are planned in steps. Only those of one step share windows.
 constexpr size_t kStep = 16, kSharingStep = 512;
-
-std::string read_allele(const Fields& variant, const std::string& name,
-                        const std::function<void(const std::string&)>& note) {
-  const std::string allele = variant.required_text(name);
-  if (allele.empty()) variant.fail(name, "is empty; an allele has at least one letter");
-  if (allele.find(',') != std::string::npos)
-    variant.fail(name, "has a comma; send a variant for each allele");
-  // What has other characters, such as <DUP>, is no sequence.
-  if (std::all_of(allele.begin(), allele.end(), is_ascii_letter))
-    return checked_bases(variant.full_name(name), allele, note);
-  return allele;
-}
-
-// The values of an INFO tag that a request has as JSON.
-InfoValues info_values(const nlohmann::json& value) {
-  InfoValues values;
-  if (value.is_boolean()) {
-    values.type = value.get<bool>() ? InfoType::flag : InfoType::none;
-  } else if (value.is_string()) {
-    values.type = InfoType::text;
-    for (const std::string_view part : split(value.get_ref<const std::string&>(), ','))
-      values.texts.emplace_back(part);
-  } else {
-    const nlohmann::json list = value.is_array() ? value : nlohmann::json::array({value});
-    // Doubles of this size hold whole numbers exactly, unlike the Float tags of a VCF.
-    const auto exact = [](const nlohmann::json& one) {
-      const double real = one.is_number_float() ? one.get<double>() : 0;
-      return std::fabs(real) < 0x1p53 && real == std::floor(real);
-    };
-    values.type = std::all_of(list.begin(), list.end(), exact) ? InfoType::integer : InfoType::real;
-    for (const nlohmann::json& one : list)
-      values.numbers.push_back(one.is_number() ? one.get<double>() : NAN);
-  }
-  return values;
-}
-
-// What the record says of <DEL>, <DUP> and <INV>: its INFO, or END and SVLEN alone.
-std::vector<std::optional<StructuralAllele>> read_structural(const Fields& variant, const Variant& read) {
-  std::map<std::string, InfoValues> info;
-  if (const nlohmann::json* const all = variant.find("info")) {
-    if (!all->is_object()) variant.fail("info", "must be an object, such as {\"END\": 2000}");
-    for (const auto& [tag, value] : all->items()) info[tag] = info_values(value);
-  }
-  if (variant.has("end")) info["END"] = info_values(variant.whole("end", 0, 0, kMostPosition));
-  if (variant.has("svlen"))
-    info["SVLEN"] = info_values(variant.whole("svlen", 0, -kMostPosition, kMostPosition));
-  return structural_alleles(read.pos, {to_upper(read.alts[0])}, [&](const std::string& tag) {
-    const auto found = info.find(tag);
-    return found == info.end() ? InfoValues() : found->second;
-  });
-}
 
 // What the settings say besides the recipe.
 struct Reference {
@@ -230,76 +175,6 @@ class PlannedVariants final : public VariantsVerb {
 };
 
 }  // namespace
-
-PlacedVariant read_variant(const Fields& variant, bool placed,
-                           const std::function<void(const std::string&)>& note) {
-  if (placed && variant.has("chrom"))
-    variant.fail("chrom", "cannot be used with the field sequence, on which all variants are then");
-  PlacedVariant out;
-  out.contig = placed ? kVariantSequence : variant.required_text("chrom");
-  if (out.contig.empty()) variant.fail("chrom", "is empty; give the name of the contig");
-  variant.required("pos");
-  out.variant.pos = variant.whole("pos", 0, 0, kMostPosition) - 1;
-  out.variant.ref = read_allele(variant, "ref", note);
-  out.variant.alts = {read_allele(variant, "alt", note)};
-  out.variant.structural = read_structural(variant, out.variant);
-  variant.refuse_others();
-  return out;
-}
-
-namespace {
-
-Fields object_of(const std::string& name, std::string_view text) {
-  try {
-    return {parse_json(text, name), name};
-  } catch (const FieldError&) {
-    throw;
-  } catch (const Error& error) {
-    throw FieldError(name, error.what());
-  }
-}
-
-}  // namespace
-
-PlacedVariant read_variant(const std::string& name, std::string_view text, bool placed,
-                           const std::function<void(const std::string&)>& note) {
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  if (first != std::string_view::npos && text[first] == '{')
-    return read_variant(object_of(name, text), placed, note);
-  const std::vector<std::string_view> words = words_of(text);
-  const size_t arrow = words.size() == 2 ? words[1].find('>') : std::string_view::npos;
-  const size_t colon = words.empty() ? 0 : words[0].rfind(':');
-  std::string digits(words.empty() || placed ? words.empty() ? "" : words[0] : words[0].substr(colon + 1));
-  std::erase(digits, ',');
-  int64_t pos = 0;
-  if (arrow == std::string_view::npos || (colon == std::string_view::npos) != placed ||
-      !parse_number(digits, pos))
-    throw FieldError(
-        name, name + (first == std::string_view::npos ? " is empty" : " is '" + printable(text) + "'") +
-                  "; expected a place and its alleles, such as " +
-                  (placed ? "120 G>T" : "chr17:43094692 G>T"));
-  nlohmann::json row = {
-      {"pos", pos}, {"ref", words[1].substr(0, arrow)}, {"alt", words[1].substr(arrow + 1)}};
-  if (!placed) row["chrom"] = words[0].substr(0, colon);
-  return read_variant(Fields(std::move(row), name), placed, note);
-}
-
-std::string variant_text(const VcfReader& vcf, const VcfRecord& record, size_t alt) {
-  nlohmann::json row = {{"chrom", record.contig()},
-                        {"pos", record.pos() + 1},
-                        {"ref", record.ref()},
-                        {"alt", record.alts()[alt]}};
-  if (record.alts()[alt].starts_with('<')) {
-    std::vector<std::string> alts;
-    for (const std::string& one : record.alts()) alts.push_back(to_upper(one));
-    const auto info = [&](const std::string& tag) { return vcf.info(record, tag); };
-    if (const auto allele = structural_alleles(record.pos(), alts, info)[alt]) {
-      row["svlen"] = allele->length;
-      if (!allele->inserted.empty()) row["info"]["SVINSSEQ"] = allele->inserted;
-    }
-  }
-  return row.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 SettingList variants_verb_settings(RecipeSettings& settings, Reference& reference, std::string& sequence) {
   SettingList list = recipe_settings(settings);

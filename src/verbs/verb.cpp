@@ -8,7 +8,6 @@
 #include "src/base/json.hpp"
 #include "src/base/letters.hpp"
 #include "src/base/numbers.hpp"
-#include "src/formats/fasta.hpp"
 #include "src/verbs/fields.hpp"
 #include "src/verbs/generate.hpp"
 #include "src/verbs/variants.hpp"
@@ -104,27 +103,6 @@ std::string told_at(Door door, const Error& error) {
 void check_fasta(const char* function, const std::vector<std::string>& given, const std::string& fasta) {
   if (fasta.empty() && std::find(given.begin(), given.end(), "fasta-ref") != given.end())
     throw SettingError(function, "fasta-ref", "fasta-ref is empty; give the path of a FASTA file");
-}
-
-std::string checked_bases(const std::string& name, std::string_view text,
-                          const std::function<void(const std::string&)>& note) {
-  std::string bases;
-  bases.reserve(text.size());
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (is_space(text[i])) continue;
-    if (!is_sequence_byte(static_cast<unsigned char>(text[i])))
-      throw FieldError(name, name + " has '" + printable(text.substr(i, 1)) + "' at character " +
-                                 std::to_string(i + 1) + " of its sequence; a sequence has letters only");
-    bases += text[i];
-  }
-  bool has_u = false;
-  try {
-    has_u = read_as_dna(bases, name, "verbs");
-  } catch (const Error& error) {
-    throw FieldError(name, error.what());
-  }
-  if (has_u) note(read_as_t(name));
-  return bases;
 }
 
 namespace {

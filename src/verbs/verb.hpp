@@ -156,11 +156,6 @@ std::string told_at(Door door, const Error& error);
 /// Throws SettingError if fasta-ref is among the settings that are given, but names no file.
 void check_fasta(const char* function, const std::vector<std::string>& given, const std::string& fasta);
 
-/// The bases of the input `name`, in which white space is left out and U becomes T, as the commands read it.
-/// Throws FieldError for what is not a letter, with its place, and for a protein.
-std::string checked_bases(const std::string& name, std::string_view text,
-                          const std::function<void(const std::string&)>& note);
-
 /// The arrays `contig` and `begin` of the bases of a region as JSON has them: `chrom` and `pos`, counted
 /// from 1. Another array is as it was.
 Array named_place(Array array);

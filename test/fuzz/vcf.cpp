@@ -8,7 +8,7 @@
 #include "src/vep/output.hpp"
 #include "src/vep/planner.hpp"
 #include "src/vep/structural.hpp"
-#include "src/verbs/variants.hpp"
+#include "src/verbs/variant_input.hpp"
 #include "test/fuzz/harness.hpp"
 
 namespace carbon::fuzz {

@@ -227,7 +227,7 @@ TEST_CASE("registry: an adapter is not a model, and the advice names it") {
       FAIL("no error");
     } catch (const carbon::Error& error) {
       CHECK(contains(error.what(), "it is a LoRA adapter"));
-      CHECK(error.advice() == carbon::Advice{"and add the adapter to it with {--lora} {0}", {dir}});
+      CHECK(error.advice() == carbon::Advice{"and add the adapter to it with {--lora 0}", {dir}});
     }
   }
 }

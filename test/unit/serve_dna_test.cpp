@@ -12,7 +12,7 @@
 #include "src/serve/endpoints.hpp"
 #include "src/serve/verb_work.hpp"
 #include "src/vep/variant_scores.hpp"
-#include "src/verbs/variants.hpp"
+#include "src/verbs/variant_input.hpp"
 #include "test/unit/genome_files.hpp"
 #include "test/unit/serve_running.hpp"
 #include "test/unit/test_engine.hpp"
