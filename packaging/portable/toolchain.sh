@@ -49,7 +49,8 @@ compiler() {
     : > "$dir/zig/$zig"
   }
   # zig compiles with the sanitizer of undefined behaviour unless it is told otherwise.
-  local flags="-target $triplet.$glibc -fno-sanitize=all -g0"
+  # Headers that name themselves (__FILE__) do so in the same way in every folder.
+  local flags="-target $triplet.$glibc -fno-sanitize=all -g0 -ffile-prefix-map=$dir=toolchain"
   wrapper cc "cc $flags"
   # The C++ library has no std::result_of, for which Boost 1.74 asks unless it is told of its successor.
   wrapper c++ "c++ $flags -DBOOST_ASIO_HAS_STD_INVOKE_RESULT=1"
