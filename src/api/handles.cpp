@@ -62,27 +62,26 @@ void Handles::close_all() {
   }
 }
 
+template <class Open>
+uintptr_t Handles::keep(std::map<uintptr_t, Open>& open, Open opened) {
+  const std::lock_guard lock(mutex_);
+  const uintptr_t number = next_++;
+  open.emplace(number, std::move(opened));
+  return number;
+}
+
 uintptr_t Handles::add(std::shared_ptr<OpenModel> model) {
   // Called after all that the model has made by now, and so before that is destroyed.
   std::atexit(&Handles::close_all);
-  const std::lock_guard lock(mutex_);
-  const uintptr_t number = next_++;
-  models_.emplace(number, std::move(model));
-  return number;
+  return keep(models_, std::move(model));
 }
 
 uintptr_t Handles::add(std::shared_ptr<FastaFile> fasta) {
-  const std::lock_guard lock(mutex_);
-  const uintptr_t number = next_++;
-  fastas_.emplace(number, std::move(fasta));
-  return number;
+  return keep(fastas_, std::move(fasta));
 }
 
 uintptr_t Handles::add(std::shared_ptr<VcfFile> vcf) {
-  const std::lock_guard lock(mutex_);
-  const uintptr_t number = next_++;
-  vcfs_.emplace(number, std::move(vcf));
-  return number;
+  return keep(vcfs_, std::move(vcf));
 }
 
 uintptr_t Handles::add(uintptr_t model, std::shared_ptr<Call> call) {

@@ -148,6 +148,9 @@ class Handles {
     std::shared_ptr<Call> call;
   };
   static void close_all();
+  /// Returns the number by which it is found.
+  template <class Open>
+  uintptr_t keep(std::map<uintptr_t, Open>& open, Open opened);
   /// If `close`, nobody finds it again: of several threads that close it, one does.
   template <class Open>
   Open find(std::map<uintptr_t, Open>& open, uintptr_t number, const char* what, bool close = false);

@@ -91,8 +91,7 @@ void run_keeping(const KeptWork& kept, const std::function<void()>& work) {
     Advice advice = error.advice();
     advice.text +=
         "; what was computed is kept: if what was read so far has changed, begin again with {--restart}, "
-        "else "
-        "continue with {--resume}, from {" +
+        "else continue with {--resume}, from {" +
         std::to_string(advice.values.size()) + "}";
     advice.values.push_back(path);
     throw Error(error.function(), error.what(), advice);
