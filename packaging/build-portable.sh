@@ -94,7 +94,7 @@ cp -R "$source"/{packaging/portable/README.md,NEWS.md,LICENSE,docs} "$root/"
 mkdir -p "$root/bench/results"
 cp "$source"/bench/results/*.md "$root/bench/results/"
 cp -R "$share/licenses" "$share/libraries" "$root/share/"
-python3 "$source/packaging/portable/links.py" "$root" || fail "links of the archive lead nowhere"
+python3 "$source/packaging/links.py" "$root" || fail "links of the archive lead nowhere"
 if [[ $emulator ]]; then
   # The emulator does not follow the launcher into another program.
   printf '#!/bin/sh\nCARBON_INTERNAL_PROGRAM=%s exec %s %s "$@"\n' "$root/libexec/carbon/carbon" "$(emulated)" "$root/libexec/carbon/carbon" > "$out/emulated-carbon"

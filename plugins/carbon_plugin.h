@@ -43,7 +43,7 @@ extern "C" {
 #endif
 
 /* What the program's functions and the plugin's own return. */
-enum { CARBON_ERROR = -1, CARBON_OK = 0 };
+enum { CARBON_ERROR = -1, CARBON_DONE = 0 };
 /* What `process` returns for a record that is to be written or not, under CARBON_WRITES_RECORDS. With
  * CARBON_LATER the plugin writes it by `record_write`, at once or later. */
 enum { CARBON_KEEP = 0, CARBON_DROP = 1, CARBON_LATER = 2 };
@@ -57,7 +57,7 @@ typedef struct carbon_records carbon_records;
 typedef struct carbon_output carbon_output;
 typedef struct carbon_text carbon_text;
 typedef struct carbon_sequences carbon_sequences;
-typedef struct carbon_fasta carbon_fasta;
+typedef struct carbon_indexed_fasta carbon_indexed_fasta;
 typedef struct carbon_recipes carbon_recipes;
 
 /* ---- What the plugin gives
@@ -92,7 +92,7 @@ typedef struct carbon_plugin {
    * Returns CARBON_KEEP, CARBON_DROP or CARBON_ERROR. */
   int (*process)(carbon_run* run, void* state, carbon_record* record);
   /* After the last record, or after init where there are none. Outputs appear under their names when it
-   * returns CARBON_OK. */
+   * returns CARBON_DONE. */
   int (*finish)(carbon_run* run, void* state);
   /* Always called at the end if init put something into *state; may be null. */
   void (*destroy)(void* state);
@@ -277,12 +277,12 @@ struct carbon_api {
    * no such contig. fasta_fetch writes end - begin letters, as in the file. fasta_regions reads a region as
    * samtools faidx does, or the regions of a file (BED if named .bed); *regions is good until the next call.
    */
-  carbon_fasta* (*fasta_open)(carbon_run* run, const char* path);
-  const char* (*fasta_contig)(carbon_run* run, carbon_fasta* fasta, size_t index);
-  int64_t (*fasta_length)(carbon_run* run, carbon_fasta* fasta, const char* contig);
-  int (*fasta_fetch)(carbon_run* run, carbon_fasta* fasta, const char* contig, int64_t begin, int64_t end,
-                     char* bases);
-  int (*fasta_regions)(carbon_run* run, carbon_fasta* fasta, const char* text, int is_file,
+  carbon_indexed_fasta* (*fasta_open)(carbon_run* run, const char* path);
+  const char* (*fasta_contig)(carbon_run* run, carbon_indexed_fasta* fasta, size_t index);
+  int64_t (*fasta_length)(carbon_run* run, carbon_indexed_fasta* fasta, const char* contig);
+  int (*fasta_fetch)(carbon_run* run, carbon_indexed_fasta* fasta, const char* contig, int64_t begin,
+                     int64_t end, char* bases);
+  int (*fasta_regions)(carbon_run* run, carbon_indexed_fasta* fasta, const char* text, int is_file,
                        const carbon_region** regions, size_t* count);
 
   /* The engine. Many items a call is faster than one; results do not depend on how they are divided.
@@ -308,7 +308,7 @@ struct carbon_api {
   const char* (*recipes_text)(carbon_run* run, const carbon_recipes* recipes, size_t index);
   /* Variants near each other share windows only if one call has them, in the order of their positions, so a
    * call should have thousands. */
-  int (*score_variants)(carbon_run* run, const carbon_recipes* recipes, carbon_fasta* fasta,
+  int (*score_variants)(carbon_run* run, const carbon_recipes* recipes, carbon_indexed_fasta* fasta,
                         carbon_variant* variants, size_t count);
 
   /* New bases after prompts, one sample of each, as `carbon generate` draws them; `settings`: its options of

@@ -325,7 +325,7 @@ class Mutagenesis {
 
   const carbon_recipes* recipes_ = nullptr;
   size_t tags_ = 0;  // of a record
-  carbon_fasta* fasta_ = nullptr;
+  carbon_indexed_fasta* fasta_ = nullptr;
   std::map<std::string, std::vector<Range>> ranges_;  // by contig
   std::optional<Output> vcf_, matrix_;
   uint64_t done_ = 0, skipped_ = 0;

@@ -55,7 +55,7 @@ class Reference {
 
   carbon_run* run_;
   std::string path_;
-  carbon_fasta* fasta_;
+  carbon_indexed_fasta* fasta_;
   std::string contig_, bases_;
   int64_t length_ = -1, begin_ = 0;
 };

@@ -394,7 +394,7 @@ struct EntryPoints {
       options.read(argc, argv);
       plugin->start();
       *state = plugin.release();
-      return int{CARBON_OK};
+      return int{CARBON_DONE};
     });
   }
   static int process(carbon_run* run, void* state, carbon_record* record) {
@@ -409,7 +409,7 @@ struct EntryPoints {
   static int finish(carbon_run* run, void* state) {
     return inside(run, [&] {
       static_cast<Plugin*>(state)->finish();
-      return int{CARBON_OK};
+      return int{CARBON_DONE};
     });
   }
   static void destroy(void* state) { delete static_cast<Plugin*>(state); }

@@ -1,4 +1,5 @@
 """Builds the wheel of carbon_dna: python -m build --wheel, pip wheel ., or python3 build_wheel.py FOLDER.
+With --metadata in place of FOLDER it prints the METADATA of the package alone.
 
 From the environment:
   CARBON_WHEEL_FILES  the folder of the built files, a tree as make install install-library makes it: bin/carbon,
@@ -78,6 +79,10 @@ def licences(folder):
     return found
 
 
+def metadata():
+    return METADATA % (version(), read(os.path.join(HERE, "README.md")).decode())
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """Writes the wheel and returns its name (PEP 517)."""
     folder = os.environ.get("CARBON_WHEEL_FILES", "")
@@ -91,7 +96,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
             files["carbon_dna/" + name] = read(os.path.join(package, name)), False
     files["carbon_dna_program.py"] = read(os.path.join(HERE, "carbon_dna_program.py")), False
     texts = {
-        "METADATA": METADATA % (version(), read(os.path.join(HERE, "README.md")).decode()),
+        "METADATA": metadata(),
         "WHEEL": "Wheel-Version: 1.0\nGenerator: carbon\nRoot-Is-Purelib: false\nTag: %s\n" % tag,
         "entry_points.txt": "[console_scripts]\ncarbon = carbon_dna_program:main\n"}
     files.update((info + name, (text.encode(), False)) for name, text in texts.items())
@@ -122,4 +127,7 @@ def build_sdist(sdist_directory, config_settings=None):
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    print(build_wheel(sys.argv[1]))
+    if sys.argv[1] == "--metadata":
+        sys.stdout.write(metadata())
+    else:
+        print(build_wheel(sys.argv[1]))

@@ -174,8 +174,9 @@ std::string default_model(Log& log) {
     return model.path;
   }
   throw Error("default_model",
-              "no model was chosen, and the bundled " + std::string(kBundledModel) + " is not installed",
-              {"choose a model with {-m} DIR, or set CARBON_MODEL"});
+              "no model was chosen, and the bundled " + std::string(kBundledModel) +
+                  " is not installed; set CARBON_MODEL to the folder or the name of a model",
+              {"or choose one with {-m}"});
 }
 
 std::vector<ListedModel> list_models() {

@@ -281,7 +281,7 @@ std::string plugin_usage(const carbon_plugin& plugin, const std::string& name) {
   std::string text;
   enter(name, [&] {
     text = plugin.usage();
-    return int{CARBON_OK};
+    return int{CARBON_DONE};
   });
   return text;
 }

@@ -67,8 +67,8 @@ struct carbon_sequences {
   carbon::FastaReader reader;
   carbon::FastaRecord record;
 };
-struct carbon_fasta {
-  carbon_fasta(const std::string& path, carbon::Log& log) : fasta(path, log) {}
+struct carbon_indexed_fasta {
+  carbon_indexed_fasta(const std::string& path, carbon::Log& log) : fasta(path, log) {}
   carbon::IndexedFasta fasta;
   std::vector<carbon::Region> regions;
   std::vector<carbon_region> region_views;
@@ -174,7 +174,7 @@ class PluginRun : public carbon_run {
   std::deque<carbon_records> records;
   std::deque<carbon_text> texts;
   std::deque<carbon_sequences> sequences;
-  std::deque<carbon_fasta> fastas;
+  std::deque<carbon_indexed_fasta> fastas;
   std::vector<WrittenRegion> regions;  // of the last file of regions
   std::vector<carbon_named_region> region_views;
   std::deque<carbon_recipes> recipes;
@@ -250,12 +250,12 @@ const char* api_text_where(carbon_run* run, carbon_text* text);
 carbon_sequences* api_sequences_open(carbon_run* handle, const char* path);
 int api_sequences_next(carbon_run* run, carbon_sequences* sequences, const char** name, const char** bases,
                        size_t* length);
-carbon_fasta* api_fasta_open(carbon_run* handle, const char* path);
-const char* api_fasta_contig(carbon_run*, carbon_fasta* fasta, size_t index);
-int64_t api_fasta_length(carbon_run* run, carbon_fasta* fasta, const char* contig);
-int api_fasta_fetch(carbon_run* run, carbon_fasta* fasta, const char* contig, int64_t begin, int64_t end,
-                    char* bases);
-int api_fasta_regions(carbon_run* run, carbon_fasta* fasta, const char* text, int is_file,
+carbon_indexed_fasta* api_fasta_open(carbon_run* handle, const char* path);
+const char* api_fasta_contig(carbon_run*, carbon_indexed_fasta* fasta, size_t index);
+int64_t api_fasta_length(carbon_run* run, carbon_indexed_fasta* fasta, const char* contig);
+int api_fasta_fetch(carbon_run* run, carbon_indexed_fasta* fasta, const char* contig, int64_t begin,
+                    int64_t end, char* bases);
+int api_fasta_regions(carbon_run* run, carbon_indexed_fasta* fasta, const char* text, int is_file,
                       const carbon_region** regions, size_t* count);
 int api_regions_read(carbon_run* handle, const char* path, const char* features, const char* names,
                      const carbon_named_region** regions, size_t* count);
@@ -268,7 +268,7 @@ carbon_recipes* api_recipes_open(carbon_run* handle, const char* settings);
 const char* api_recipes_tag(carbon_run*, const carbon_recipes* recipes, size_t index,
                             const char** description);
 const char* api_recipes_text(carbon_run*, const carbon_recipes* recipes, size_t index);
-int api_score_variants(carbon_run* handle, const carbon_recipes* recipes, carbon_fasta* fasta,
+int api_score_variants(carbon_run* handle, const carbon_recipes* recipes, carbon_indexed_fasta* fasta,
                        carbon_variant* variants, size_t count);
 int api_generate(carbon_run* handle, const char* settings, size_t new_bases, carbon_generate_item* items,
                  size_t count);

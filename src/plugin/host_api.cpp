@@ -22,7 +22,7 @@ int api_unmet(carbon_run* handle, const char* text) {
   return run.guarded(
       [&] {
         run.unmet.emplace_back(text);
-        return int{CARBON_OK};
+        return int{CARBON_DONE};
       },
       int{CARBON_ERROR});
 }
@@ -114,7 +114,7 @@ int api_output_write(carbon_run* run, carbon_output* output, const char* bytes, 
   return PluginRun::of(run).guarded(
       [&] {
         output->text ? output->text->write({bytes, count}) : output->vcf->write({bytes, count});
-        return int{CARBON_OK};
+        return int{CARBON_DONE};
       },
       int{CARBON_ERROR});
 }

@@ -58,7 +58,7 @@ int api_score(carbon_run* handle, const char* settings, carbon_score_item* items
         const std::vector<std::string_view> views(bases.begin(), bases.end());
         score_sequences(run.engine(), wanted, views,
                         [&](size_t i, const SequenceScores& scores) { hand_over(scores, items[i]); });
-        return int{CARBON_OK};
+        return int{CARBON_DONE};
       },
       int{CARBON_ERROR});
 }
@@ -75,7 +75,7 @@ int api_score_ends(carbon_run* handle, const char* settings, carbon_score_item* 
         for (size_t i = 0; i < count; ++i) ends.push_back({bases[i], from[i]});
         score_ends(run.engine(), level, ends,
                    [&](size_t i, const SequenceScores& scores) { hand_over(scores, items[i]); });
-        return int{CARBON_OK};
+        return int{CARBON_DONE};
       },
       int{CARBON_ERROR});
 }
@@ -109,7 +109,7 @@ void hand_over(const VariantScores& scores, carbon_variant& variant) {
 
 }  // namespace
 
-int api_score_variants(carbon_run* handle, const carbon_recipes* recipes, carbon_fasta* fasta,
+int api_score_variants(carbon_run* handle, const carbon_recipes* recipes, carbon_indexed_fasta* fasta,
                        carbon_variant* variants, size_t count) {
   PluginRun& run = PluginRun::of(handle);
   return run.guarded(
@@ -121,7 +121,7 @@ int api_score_variants(carbon_run* handle, const carbon_recipes* recipes, carbon
         }
         score_variants(run.engine(), fasta->fasta, recipes->planner, placed,
                        [&](size_t i, const VariantScores& scores) { hand_over(scores, variants[i]); });
-        return int{CARBON_OK};
+        return int{CARBON_DONE};
       },
       int{CARBON_ERROR});
 }
@@ -141,7 +141,7 @@ int api_generate(carbon_run* handle, const char* settings, size_t new_bases, car
                          std::memcpy(items[i].bases, drawn.c_str(), drawn.size() + 1);
                          items[i].logp = continuation.logp;
                        });
-        return int{CARBON_OK};
+        return int{CARBON_DONE};
       },
       int{CARBON_ERROR});
 }

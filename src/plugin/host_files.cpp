@@ -81,7 +81,7 @@ int api_record_info(carbon_run* handle, const carbon_record* record, const char*
         *values = {type_code(run.info.type), number_code(run.info.number),
                    is_text ? run.info_texts.size() : run.info.numbers.size(), run.info.numbers.data(),
                    run.info_texts.data()};
-        return int{CARBON_OK};
+        return int{CARBON_DONE};
       },
       int{CARBON_ERROR});
 }
@@ -101,7 +101,7 @@ int api_header_line(carbon_run* handle, const char* key, size_t index, const cha
           run.header_line = lines[index];
           *line = run.header_line.c_str();
         }
-        return int{CARBON_OK};
+        return int{CARBON_DONE};
       },
       int{CARBON_ERROR});
 }
@@ -138,7 +138,7 @@ int api_record_genotypes(carbon_run* handle, const carbon_record* record, carbon
         GenotypesView& view = run.genotypes;
         view.read_from(reader);
         *genotypes = {view.names.size(), view.name_views.data(), 0, nullptr, nullptr, nullptr};
-        if (!record) return int{CARBON_OK};
+        if (!record) return int{CARBON_DONE};
         Genotypes& found = view.genotypes;
         reader.genotypes(record->record, found);
         check_alleles(*record, found, view.names);
@@ -149,7 +149,7 @@ int api_record_genotypes(carbon_run* handle, const carbon_record* record, carbon
         genotypes->alleles = found.alleles.data();
         genotypes->phased = found.phased.data();
         genotypes->phase_sets = view.set_views.empty() ? nullptr : view.set_views.data();
-        return int{CARBON_OK};
+        return int{CARBON_DONE};
       },
       int{CARBON_ERROR});
 }
@@ -162,7 +162,7 @@ int api_record_write(carbon_run* handle, carbon_record* record, const char* line
           throw Error("plugin",
                       "+" + run.options().name + " writes a record and a line, or neither, in one call");
         record ? run.write_record(*record) : run.write_line(line);
-        return int{CARBON_OK};
+        return int{CARBON_DONE};
       },
       int{CARBON_ERROR});
 }
@@ -194,7 +194,7 @@ int api_info_declare(carbon_run* handle, const char* tag, const char* descriptio
   return run.guarded(
       [&] {
         run.declare_tag({tag, "A", "Float", description});
-        return int{CARBON_OK};
+        return int{CARBON_DONE};
       },
       int{CARBON_ERROR});
 }
@@ -205,7 +205,7 @@ int api_info_set(carbon_run* handle, carbon_record* record, const char* tag, con
   return run.guarded(
       [&] {
         run.set_tag(*record, tag, std::vector<float>(values, values + count));
-        return int{CARBON_OK};
+        return int{CARBON_DONE};
       },
       int{CARBON_ERROR});
 }
@@ -256,23 +256,23 @@ int api_sequences_next(carbon_run* run, carbon_sequences* sequences, const char*
       int{CARBON_ERROR});
 }
 
-carbon_fasta* api_fasta_open(carbon_run* handle, const char* path) {
+carbon_indexed_fasta* api_fasta_open(carbon_run* handle, const char* path) {
   PluginRun& run = PluginRun::of(handle);
   return run.guarded([&] { return &run.fastas.emplace_back(path, *run.options().log); },
-                     static_cast<carbon_fasta*>(nullptr));
+                     static_cast<carbon_indexed_fasta*>(nullptr));
 }
 
-const char* api_fasta_contig(carbon_run*, carbon_fasta* fasta, size_t index) {
+const char* api_fasta_contig(carbon_run*, carbon_indexed_fasta* fasta, size_t index) {
   const std::vector<std::string>& names = fasta->fasta.names();
   return index < names.size() ? names[index].c_str() : nullptr;
 }
 
-int64_t api_fasta_length(carbon_run* run, carbon_fasta* fasta, const char* contig) {
+int64_t api_fasta_length(carbon_run* run, carbon_indexed_fasta* fasta, const char* contig) {
   return PluginRun::of(run).guarded([&] { return fasta->fasta.length(contig); }, int64_t{-1});
 }
 
-int api_fasta_fetch(carbon_run* run, carbon_fasta* fasta, const char* contig, int64_t begin, int64_t end,
-                    char* bases) {
+int api_fasta_fetch(carbon_run* run, carbon_indexed_fasta* fasta, const char* contig, int64_t begin,
+                    int64_t end, char* bases) {
   return PluginRun::of(run).guarded(
       [&] {
         const int64_t length = fasta->fasta.length(contig);
@@ -281,12 +281,12 @@ int api_fasta_fetch(carbon_run* run, carbon_fasta* fasta, const char* contig, in
                                     std::to_string(begin + 1) + "-" + std::to_string(end));
         const std::string fetched = fasta->fasta.fetch(contig, begin, end);
         std::memcpy(bases, fetched.data(), fetched.size());
-        return int{CARBON_OK};
+        return int{CARBON_DONE};
       },
       int{CARBON_ERROR});
 }
 
-int api_fasta_regions(carbon_run* run, carbon_fasta* fasta, const char* text, int is_file,
+int api_fasta_regions(carbon_run* run, carbon_indexed_fasta* fasta, const char* text, int is_file,
                       const carbon_region** regions, size_t* count) {
   return PluginRun::of(run).guarded(
       [&] {
@@ -297,7 +297,7 @@ int api_fasta_regions(carbon_run* run, carbon_fasta* fasta, const char* text, in
           fasta->region_views.push_back({region.contig.c_str(), region.begin, region.end});
         *regions = fasta->region_views.data();
         *count = fasta->region_views.size();
-        return int{CARBON_OK};
+        return int{CARBON_DONE};
       },
       int{CARBON_ERROR});
 }
@@ -327,7 +327,7 @@ int api_regions_read(carbon_run* handle, const char* path, const char* features,
               {{contig.c_str(), begin, end == kOpenEnd ? INT64_MAX : end}, name.c_str(), strand});
         *regions = run.region_views.data();
         *count = run.region_views.size();
-        return int{CARBON_OK};
+        return int{CARBON_DONE};
       },
       int{CARBON_ERROR});
 }

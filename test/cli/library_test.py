@@ -68,6 +68,15 @@ def the_example_compiles_as_c99_and_has_the_numbers_of_carbon_score():
 
 
 @case
+def a_program_may_include_both_headers():
+    """A plugin may use the library: the header of each defines no name of the other."""
+    source = write(fresh(), "both.c", '#include "include/carbon/carbon.h"\n#include "plugins/carbon_plugin.h"\nint main(void) { return 0; }\n')
+    for compiler in (("cc", "-std=c99"), ("c++", "-x", "c++")):
+        result = command([*compiler, "-pedantic", "-Wall", "-Wextra", "-Werror", "-I", SOURCE, "-fsyntax-only", source])
+        expect(result.rc == 0, "the headers clash", result)
+
+
+@case
 def the_header_is_also_cxx():
     expect_scores(compiled("c++", "-x", "c++", "-pedantic"))
 

@@ -27,7 +27,7 @@ static int process(carbon_run *run, void *state, carbon_record *record) {
   size_t i;
   (void)state;
   if (run->api->record_pos(run, record) == DROPPED) return CARBON_DROP;
-  if (run->api->record_info(run, record, "CARBON_LLR", &values) != CARBON_OK) return CARBON_ERROR;
+  if (run->api->record_info(run, record, "CARBON_LLR", &values) != CARBON_DONE) return CARBON_ERROR;
   if (values.type == CARBON_TYPE_NONE || values.per != CARBON_PER_ALT) return CARBON_KEEP;
   if (values.count + 1 != run->api->record_allele_count(run, record)) return CARBON_KEEP;
   for (i = 0; i < values.count; i++) halves[i] = values.numbers[i] / 2;
@@ -41,7 +41,7 @@ def records_are_read_changed_and_dropped():
     fasta = data("mini.fa")
     scored = write(fresh(), "scored.vcf", ok("vep", "-m", model(), "-f", fasta, "-w", "48", MINI).out)
     directory = compiled("halve", uses="CARBON_READS_RECORDS | CARBON_WRITES_RECORDS", init="", process=SPLIT,
-                         finish="static int finish(carbon_run *run, void *state) { (void)run; (void)state; return CARBON_OK; }")
+                         finish="static int finish(carbon_run *run, void *state) { (void)run; (void)state; return CARBON_DONE; }")
     result = run(directory, "+halve", scored, "--", "HALF")
     expect(result.rc == 0, "expected rc 0", result)
     given = [line for line in records(read(scored).decode()) if line.split("\t")[1] != "20"]
@@ -77,7 +77,7 @@ static int init(carbon_run *run, int argc, char **argv, void **state) {
     const char *line;
     size_t index = 0;
     for (;; index++) {
-      if (run->api->header_line(run, argv[i], index, &line) != CARBON_OK) return CARBON_ERROR;
+      if (run->api->header_line(run, argv[i], index, &line) != CARBON_DONE) return CARBON_ERROR;
       if (!line) break;
       sprintf(text, "line %lu %.400s", (unsigned long)index, line);
       run->api->message(run, CARBON_WARNING, text);
@@ -85,7 +85,7 @@ static int init(carbon_run *run, int argc, char **argv, void **state) {
     sprintf(text, "%lu of %.100s", (unsigned long)index, argv[i]);
     run->api->message(run, CARBON_WARNING, text);
   }
-  return CARBON_OK;
+  return CARBON_DONE;
 }
 """
 NOTHING = ("static int process(carbon_run *run, void *state, carbon_record *record)"
@@ -119,7 +119,7 @@ static int init(carbon_run *run, int argc, char **argv, void **state) {
   more = api->records_open(run, api->input(run, 1));
   if (!more) return CARBON_ERROR;
   return api->records_info_type(run, more, "DP") == CARBON_TYPE_INTEGER && api->info_type(run, "DP") == CARBON_TYPE_NONE
-      ? CARBON_OK : api->fail(run, "DP is not where it should be");
+      ? CARBON_DONE : api->fail(run, "DP is not where it should be");
 }
 static int process(carbon_run *run, void *state, carbon_record *record) {
   const carbon_record *other;
@@ -129,7 +129,7 @@ static int process(carbon_run *run, void *state, carbon_record *record) {
   (void)state;
   if (found == CARBON_ERROR) return CARBON_ERROR;
   if (found == 0) return run->api->unmet(run, "the second file is shorter");
-  if (run->api->record_info(run, other, "DP", &values) != CARBON_OK) return CARBON_ERROR;
+  if (run->api->record_info(run, other, "DP", &values) != CARBON_DONE) return CARBON_ERROR;
   sprintf(text, "%s %s", run->api->record_contig(run, record), run->api->record_filter(run, record));
   sprintf(text + strlen(text), " %s %s DP %g", run->api->record_contig(run, other), run->api->record_filter(run, other),
           values.count ? values.numbers[0] : -1);
@@ -168,16 +168,16 @@ static int init(carbon_run *run, int argc, char **argv, void **state) {
   size_t i;
   (void)argc; (void)argv; (void)state;
   if (!CARBON_HAS(run->api, record_genotypes)) return run->api->fail(run, "an old carbon");
-  if (run->api->record_genotypes(run, NULL, &header) != CARBON_OK) return CARBON_ERROR;
+  if (run->api->record_genotypes(run, NULL, &header) != CARBON_DONE) return CARBON_ERROR;
   for (i = 0; i < header.samples; i++) run->api->message(run, CARBON_WARNING, header.names[i]);
-  return header.ploidy == 0 && !header.alleles ? CARBON_OK : run->api->fail(run, "genotypes without a record");
+  return header.ploidy == 0 && !header.alleles ? CARBON_DONE : run->api->fail(run, "genotypes without a record");
 }
 static int process(carbon_run *run, void *state, carbon_record *record) {
   carbon_genotypes g;
   char text[512];
   size_t s, i;
   (void)state;
-  if (run->api->record_genotypes(run, record, &g) != CARBON_OK) return CARBON_ERROR;
+  if (run->api->record_genotypes(run, record, &g) != CARBON_DONE) return CARBON_ERROR;
   sprintf(text, "%lu:", (unsigned long)g.ploidy);
   for (s = 0; s < g.samples; s++) {
     for (i = 0; i < g.ploidy; i++)
@@ -224,7 +224,7 @@ static int init(carbon_run *run, int argc, char **argv, void **state) {
   how = argc > 1 ? argv[1] : "";
   if (!CARBON_HAS(run->api, record_write)) return run->api->fail(run, "an old carbon");
   if (!strcmp(how, "early")) return run->api->record_write(run, NULL, "c\\t1\\t.\\tA\\tC\\t.\\t.\\t.\\tGT\\t.\\t.");
-  if (run->api->record_write(run, NULL, "##writer=hello") != CARBON_OK) return CARBON_ERROR;
+  if (run->api->record_write(run, NULL, "##writer=hello") != CARBON_DONE) return CARBON_ERROR;
   return run->api->record_write(run, NULL, "##INFO=<ID=OWN,Number=1,Type=String,Description=\\"a word\\">");
 }
 static int process(carbon_run *run, void *state, carbon_record *record) {
@@ -238,14 +238,14 @@ static int process(carbon_run *run, void *state, carbon_record *record) {
   if (!strcmp(how, "both")) return api->record_write(run, record, line);
   if (!strcmp(how, "neither")) return api->record_write(run, NULL, NULL);
   if (!strcmp(how, "twice")) {
-    if (api->record_write(run, record, NULL) != CARBON_OK) return CARBON_ERROR;
-    return api->record_write(run, record, NULL) == CARBON_OK ? CARBON_LATER : CARBON_ERROR;
+    if (api->record_write(run, record, NULL) != CARBON_DONE) return CARBON_ERROR;
+    return api->record_write(run, record, NULL) == CARBON_DONE ? CARBON_LATER : CARBON_ERROR;
   }
-  if (!strcmp(how, "keep")) return api->record_write(run, record, NULL) == CARBON_OK ? CARBON_KEEP : CARBON_ERROR;
-  if (api->record_write(run, NULL, line) != CARBON_OK) return CARBON_ERROR;
+  if (!strcmp(how, "keep")) return api->record_write(run, record, NULL) == CARBON_DONE ? CARBON_KEEP : CARBON_ERROR;
+  if (api->record_write(run, NULL, line) != CARBON_DONE) return CARBON_ERROR;
   if (held == 1) { /* this one now, and the first one after it */
-    if (api->record_write(run, record, NULL) != CARBON_OK) return CARBON_ERROR;
-    if (api->record_write(run, kept[0], NULL) != CARBON_OK) return CARBON_ERROR;
+    if (api->record_write(run, record, NULL) != CARBON_DONE) return CARBON_ERROR;
+    if (api->record_write(run, kept[0], NULL) != CARBON_DONE) return CARBON_ERROR;
     held = 8;
     return CARBON_LATER;
   }
@@ -310,10 +310,10 @@ static int finish(carbon_run *run, void *state) {
       carbon_score_item item;
       memset(&item, 0, sizeof item);
       item.bases = bases; item.length = length; item.values = values;
-      if (api->score(run, settings[level], &item, 1) != CARBON_OK) { free(values); return CARBON_ERROR; }
+      if (api->score(run, settings[level], &item, 1) != CARBON_DONE) { free(values); return CARBON_ERROR; }
       sprintf(line, "%.100s\\t%d\\t%lu\\t%.10g\\t%.6g\\n", name, level, (unsigned long)item.scored, item.sum, values[0]);
       free(values);
-      if (api->output_write(run, out, line, strlen(line)) != CARBON_OK) return CARBON_ERROR;
+      if (api->output_write(run, out, line, strlen(line)) != CARBON_DONE) return CARBON_ERROR;
     }
   }
   if (!CARBON_HAS(api, score_variants)) return api->fail(run, "an old carbon");
@@ -337,11 +337,11 @@ static int finish(carbon_run *run, void *state) {
     items[i].length = prompts[i].length = strlen(texts[i]);
     prompts[i].bases = bases[i];
   }
-  if (run->api->score(run, "level=bp", items, 2) != CARBON_OK) return CARBON_ERROR;
-  if (run->api->generate(run, "", 31, prompts, 2) != CARBON_OK) return CARBON_ERROR;
+  if (run->api->score(run, "level=bp", items, 2) != CARBON_DONE) return CARBON_ERROR;
+  if (run->api->generate(run, "", 31, prompts, 2) != CARBON_DONE) return CARBON_ERROR;
   if (items[0].scored != items[1].scored || items[0].sum != items[1].sum || strcmp(bases[0], bases[1]))
     return run->api->fail(run, "U is not T");
-  return CARBON_OK;
+  return CARBON_DONE;
 }
 """
 
@@ -387,10 +387,10 @@ static int finish(carbon_run *run, void *state) {
     memset(&item, 0, sizeof item);
     item.bases = bases; item.length = length; item.values = values;
     from = length - 11;
-    if (api->score_ends(run, "level=bp", &item, &from, 1) != CARBON_OK) { free(values); return CARBON_ERROR; }
+    if (api->score_ends(run, "level=bp", &item, &from, 1) != CARBON_DONE) { free(values); return CARBON_ERROR; }
     for (i = 0; i < length - from; i++) {
       sprintf(line, "%.100s\\t%lu\\t%lu\\t%.6g\\n", name, (unsigned long)(from + i), (unsigned long)(from + i + 1), values[i]);
-      if (values[i] == values[i] && api->output_write(run, out, line, strlen(line)) != CARBON_OK) { free(values); return CARBON_ERROR; }
+      if (values[i] == values[i] && api->output_write(run, out, line, strlen(line)) != CARBON_DONE) { free(values); return CARBON_ERROR; }
     }
     free(values);
   }
@@ -419,7 +419,7 @@ def the_ends_of_sequences_have_all_before_them_as_context():
 
 
 RECIPES = """
-static carbon_fasta *fasta;
+static carbon_indexed_fasta *fasta;
 static const carbon_recipes *recipes;
 static const char *names[8];
 static size_t tags;
@@ -435,10 +435,10 @@ static int init(carbon_run *run, int argc, char **argv, void **state) {
   for (; (names[tags] = api->recipes_tag(run, recipes, tags, &description)); tags++) {
     char own[64];
     sprintf(own, "MY_%.50s", names[tags]);
-    if (api->info_declare(run, own, description) != CARBON_OK) return CARBON_ERROR;
+    if (api->info_declare(run, own, description) != CARBON_DONE) return CARBON_ERROR;
   }
   api->message(run, CARBON_WARNING, api->recipes_text(run, recipes, 0));
-  return CARBON_OK;
+  return CARBON_DONE;
 }
 static int process(carbon_run *run, void *state, carbon_record *record) {
   const carbon_api *api = run->api;
@@ -455,8 +455,8 @@ static int process(carbon_run *run, void *state, carbon_record *record) {
   variant.alt_count = api->record_allele_count(run, record) - 1;
   for (a = 0; a < variant.alt_count; a++) alts[a] = api->record_allele(run, record, a + 1);
   variant.alts = alts; variant.values = values; variant.flags = flags;
-  if (api->score_variants(run, recipes, fasta, &variant, 1) != CARBON_OK) return CARBON_ERROR;
-  if (api->record_info(run, record, "CARBON_FLAG", &flag) != CARBON_OK) return CARBON_ERROR;
+  if (api->score_variants(run, recipes, fasta, &variant, 1) != CARBON_DONE) return CARBON_ERROR;
+  if (api->record_info(run, record, "CARBON_FLAG", &flag) != CARBON_DONE) return CARBON_ERROR;
   for (a = 0; a < variant.alt_count; a++) {
     written = flag.count > a ? flag.texts[a] : NULL;
     if (!written != !flags[a] || (written && strcmp(written, flags[a]))) return api->fail(run, "other flags");
@@ -464,7 +464,7 @@ static int process(carbon_run *run, void *state, carbon_record *record) {
   for (t = 0; t < tags; t++) {
     char own[64];
     sprintf(own, "MY_%.50s", names[t]);
-    if (api->info_set(run, record, own, values + t * variant.alt_count, variant.alt_count) != CARBON_OK) return CARBON_ERROR;
+    if (api->info_set(run, record, own, values + t * variant.alt_count, variant.alt_count) != CARBON_DONE) return CARBON_ERROR;
   }
   return CARBON_KEEP;
 }
@@ -474,7 +474,7 @@ static int process(carbon_run *run, void *state, carbon_record *record) {
 @case
 def the_engine_scores_variants_by_every_recipe():
     directory = compiled("recipes", uses="CARBON_USES_MODEL | CARBON_READS_RECORDS | CARBON_WRITES_RECORDS", init="", process=RECIPES,
-                         finish="static int finish(carbon_run *run, void *state) { (void)run; (void)state; return CARBON_OK; }")
+                         finish="static int finish(carbon_run *run, void *state) { (void)run; (void)state; return CARBON_DONE; }")
     fasta, bases = data("mini.fa"), genome()["c1"].upper()
     rows = [(p, bases[p - 1], alts) for p, alts in ((7, "*"), (40, "TT,*,<DUP>"), *((p, ",".join("ACGT".replace(bases[p - 1], "") + "N"))
                                                                                     for p in range(100, 140)))]
@@ -524,12 +524,12 @@ static int finish(carbon_run *run, void *state) {
     items[n].prompt = texts[n]; items[n].length = length; items[n].record = n; items[n].bases = bases[n];
     n++;
   }
-  if (more == CARBON_ERROR || api->generate(run, "%s", 31, items, n) != CARBON_OK) return CARBON_ERROR;
+  if (more == CARBON_ERROR || api->generate(run, "%s", 31, items, n) != CARBON_DONE) return CARBON_ERROR;
   for (i = 0; i < n; i++) {
     sprintf(line, "%%s\\t%%.10g\\n", bases[i], items[i].logp);
-    if (api->output_write(run, out, line, strlen(line)) != CARBON_OK) return CARBON_ERROR;
+    if (api->output_write(run, out, line, strlen(line)) != CARBON_DONE) return CARBON_ERROR;
   }
-  return CARBON_OK;
+  return CARBON_DONE;
 }
 """
 

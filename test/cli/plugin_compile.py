@@ -14,7 +14,7 @@ PARTS = {
     "before": "",
     "usage": 'static const char *usage(void) { return "  --nothing  no options\\n"; }',
     "init": "static int init(carbon_run *run, int argc, char **argv, void **state)"
-            " { (void)run; (void)argc; (void)argv; (void)state; return CARBON_OK; }",
+            " { (void)run; (void)argc; (void)argv; (void)state; return CARBON_DONE; }",
     "process": "",
     "finish": 'static int finish(carbon_run *run, void *state) { carbon_output *out; (void)state;'
               ' out = run->api->output_open(run, NULL); if (!out) return CARBON_ERROR;'

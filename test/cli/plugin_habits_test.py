@@ -123,7 +123,7 @@ def text_writer(*pieces):
         '"' + piece.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t").replace("\0", '\\0""') + '"', len(piece)) for piece in pieces)
     return compiled("text", uses="CARBON_WRITES_VCF",
                     finish="static int finish(carbon_run *run, void *state) { carbon_output *out; (void)state;"
-                           " out = run->api->output_open(run, NULL); if (!out) return CARBON_ERROR;%s return CARBON_OK; }" % calls)
+                           " out = run->api->output_open(run, NULL); if (!out) return CARBON_ERROR;%s return CARBON_DONE; }" % calls)
 
 
 @case

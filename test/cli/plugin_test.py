@@ -113,7 +113,7 @@ def declared(name, options=OPTIONS, table="options"):
                     finish="static int finish(carbon_run *run, void *state) { carbon_output *out; int i; (void)state;"
                            " out = run->api->output_open(run, NULL); if (!out) return CARBON_ERROR;"
                            " for (i = 1; i < said_count; ++i) if (run->api->output_write(run, out, said[i], strlen(said[i])) ||"
-                           ' run->api->output_write(run, out, " ", 1)) return CARBON_ERROR; return CARBON_OK; }',
+                           ' run->api->output_write(run, out, " ", 1)) return CARBON_ERROR; return CARBON_DONE; }',
                     entry=PARTS["entry"].replace("&plugin", "&plugin.plugin"))
 
 
@@ -252,7 +252,7 @@ def failures_have_a_reason():
     result = run(compiled("fails", finish=own), "+fails", "-o", out)
     expect_failure(result, "[E::fails] chr1:5: too odd; do not")
     expect_equal(os.listdir(os.path.dirname(out)), [], "files left behind")
-    silent = PARTS["init"].replace("CARBON_OK", "CARBON_ERROR")
+    silent = PARTS["init"].replace("CARBON_DONE", "CARBON_ERROR")
     expect_failure(run(compiled("silent", init=silent), "+silent"), "+silent failed without giving a reason")
     program = PARTS["finish"].replace("run->api->output_open(run, NULL)", 'run->api->output_open(run, "/no/such/folder/x")')
     expect_failure(run(compiled("program", finish=program), "+program"), "/no/such/folder/x")

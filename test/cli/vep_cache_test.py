@@ -3,6 +3,7 @@
 import os
 import resource
 import signal
+import sqlite3
 import subprocess
 
 from harness import (CARBON, ENV, carbon, case, expect, expect_equal, expect_failure, fresh, genome, main, model, ok,
@@ -24,6 +25,15 @@ def cached(path, *args, **options):
     words = lines[0].split("cache: ")[1].split()
     expect(words[1] == "of" and words[3:] == ["allele", "scores", "found"], "an odd line", result)
     return result.out, int(words[0]), int(words[2])
+
+
+def entries(path):
+    """How many scores a run has written to the end."""
+    database = sqlite3.connect("file:%s?mode=ro" % path, uri=True)
+    try:
+        return database.execute("SELECT count(*) FROM score").fetchone()[0]
+    finally:
+        database.close()
 
 
 def snvs(begin, end):
@@ -125,6 +135,8 @@ def runs_that_share_a_cache():
             expect_equal(out, right, "output of a run beside others")
             if expected_hits:
                 expect(b"cache: 2340 of 2340 " in err, err.decode())
+    # Of runs that end in the same moment, none may be the last to close the file. The next run tidies up.
+    cached(path, inputs[0])
     expect_equal(os.listdir(os.path.dirname(path)), ["cache"], "files of the cache after the runs")
 
 
@@ -133,7 +145,7 @@ def a_killed_run_leaves_a_cache_that_works():
     path, rows = new_cache(), vcf(snvs(10, 590))
     running = subprocess.Popen([CARBON, "vep", "-m", model(), "-f", reference(), *map(str, ARGS), "--cache", path, rows],
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=ENV)
-    while running.stdout.read(20000) and not (os.path.exists(path + "-wal") and os.path.getsize(path + "-wal") > 0):
+    while running.stdout.read(20000) and not entries(path):
         pass
     running.send_signal(signal.SIGKILL)
     running.communicate()

@@ -26,13 +26,13 @@ carbon_text* open_text(carbon_run* run, const char* /*path*/) {
 carbon_sequences* open_sequences(carbon_run* run, const char* /*path*/) {
   return plugin_api().sequences_open(run, file_of(run, "in.fa").c_str());
 }
-carbon_fasta* open_fasta(carbon_run* run, const char* /*path*/) {
+carbon_indexed_fasta* open_fasta(carbon_run* run, const char* /*path*/) {
   return plugin_api().fasta_open(run, file_of(run, "in.fa").c_str());
 }
 carbon_records* open_records(carbon_run* run, const char* /*path*/) {
   return plugin_api().records_open(run, file_of(run, "in.vcf").c_str());
 }
-int read_regions(carbon_run* run, carbon_fasta* fasta, const char* text, int is_file,
+int read_regions(carbon_run* run, carbon_indexed_fasta* fasta, const char* text, int is_file,
                  const carbon_region** regions, size_t* count) {
   const std::string file = file_of(run, "in.bed");
   return plugin_api().fasta_regions(run, fasta, is_file != 0 ? file.c_str() : text, is_file, regions, count);
