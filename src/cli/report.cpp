@@ -30,7 +30,7 @@ std::vector<std::string> split_names(const std::string& text) {
 int run(const CommandLine& line, ReportCommand& command) {
   ReportOptions& options = command.options;
   if (options.files.empty())
-    throw Error("main_report", "no file is named; carbon report --help lists what it draws");
+    throw Error("main_report", "no file is named; give one that carbon has written, such as the VCF of vep");
   check_output_name("main_report", options.output, {"html"}, "an HTML page",
                     "give it a name that ends in .html");
   if (options.groups.empty() != options.colour.empty())

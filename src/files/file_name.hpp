@@ -14,6 +14,10 @@ std::string_view format_of_name(const std::string& path);
 
 /// Whether the name ends in .gz, .bgz or .bgzf. An output of such a name is compressed as BGZF.
 bool is_compressed_name(const std::string& path);
+/// The path as messages have it: "standard input" for "-".
+inline std::string shown_path(const std::string& path) {
+  return path == "-" ? "standard input" : path;
+}
 
 /// A name without the end that stands for a format, such as x for x.fa.gz; another name as it is.
 std::string stem_of_name(const std::string& path);

@@ -123,14 +123,10 @@ bool can_be_read_once(const std::string& path, const struct stat& status) {
   return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode);
 }
 
-std::string shown_input(const std::string& path) {
-  return path == "-" ? "standard input" : path;
-}
-
 /// Throws Error if the output and the input are the same file.
 void check_apart(const Place& output, const Place& input, const std::string& function) {
   if (!same_place(output, input)) return;
-  const std::string in = shown_input(input.shown);
+  const std::string in = shown_path(input.shown);
   if (output.shown == "-")
     throw Error(function, "standard output is written to " + in +
                               ", which is an input of this run; write the output to another file");
@@ -231,7 +227,7 @@ std::string RunFiles::Impl::open_stream(const std::string& path, Stream& stream,
                                         const std::string& function) {
   if (!stream.copy.empty()) return stream.copy;
   if (stream.opened)
-    throw Error(function, shown_input(path) +
+    throw Error(function, shown_path(path) +
                               " can be read only once, and this run reads it again; write it to a file, and "
                               "name that");
   stream.opened = true;
@@ -250,7 +246,7 @@ std::string RunFiles::Impl::copy_of(const std::string& path) {
   if (from >= 0) ::close(from);
   if (to >= 0 && ::close(to) != 0 && problem == 0) problem = errno;
   if (problem != 0)
-    throw Error("keep_input", shown_input(path) + " is read more than once, and cannot be copied to " + copy +
+    throw Error("keep_input", shown_path(path) + " is read more than once, and cannot be copied to " + copy +
                                   ": " + std::strerror(problem) +
                                   "; set TMPDIR to a folder with room, or write it to a file");
   return copy;
@@ -265,7 +261,7 @@ void declare_input(const std::string& name, InputUse use, const std::string& fun
   if (!can_be_read_once(path, status)) return;
   Stream& stream = installed->stream_of(status);
   if (stream.declared)
-    throw Error(function, shown_input(path) +
+    throw Error(function, shown_path(path) +
                               " is named twice among the inputs, and can be read only once; name a file for "
                               "one of them");
   stream.declared = true;

@@ -58,7 +58,7 @@ TextInput::~TextInput() {
 }
 
 std::string TextInput::where() const {
-  return (path_ == "-" ? "standard input" : path_) + ":" + std::to_string(line_number_);
+  return shown_path(path_) + ":" + std::to_string(line_number_);
 }
 
 void TextInput::fill() {
@@ -89,7 +89,7 @@ void TextInput::check_beginning() {
   if (begun_) return;
   begun_ = true;
   const std::string_view start = peek();
-  const std::string shown = path_ == "-" ? "standard input" : path_;
+  const std::string shown = shown_path(path_);
   if (start.starts_with("\xef\xbb\xbf"))
     throw Error(function_,
                 shown +

@@ -9,6 +9,7 @@
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/base/numbers.hpp"
+#include "src/files/file_name.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/fasta.hpp"
 
@@ -166,7 +167,7 @@ void FastaDna::read(std::string& sequence, const std::string& where) {
 
 struct FastaReader::Impl {
   Impl(const std::string& path, Log& log)
-      : shown(path == "-" ? "standard input" : path), input(path, function_name), dna(log, function_name) {}
+      : shown(shown_path(path)), input(path, function_name), dna(log, function_name) {}
 
   /// A line is counted when it ends, so the current line has the next number.
   [[noreturn]] void fail(const std::string& what) const {

@@ -82,7 +82,7 @@ const std::vector<std::string>& VcfRecord::alts() const {
 
 VcfReader::Impl::Impl(const std::string& name, const VcfReaderOptions& options, Log& to)
     : path(name),
-      shown(name == "-" ? "standard input" : split_index_name(name).file),
+      shown(shown_path(split_index_name(name).file)),
       log(to),
       regions_overlap(options.regions_overlap),
       targets_overlap(options.targets_overlap) {

@@ -234,7 +234,8 @@ std::string title_of(const ReportOptions& options) {
 
 // Sections name their figures without knowing one another, and the names are those of files.
 void make_names_unique(Report& report) {
-  std::set<std::string> taken;
+  std::set<std::string> taken;  // the page has links to sections, too
+  for (const Section& section : report.sections) taken.insert(section.name);
   for (Section& section : report.sections)
     for (auto& part : section.parts)
       if (auto* figure = std::get_if<Figure>(&part)) figure->name = free_name(figure->name, taken);
@@ -263,12 +264,16 @@ void check_needed(const ReportOptions& options, const std::vector<Kind>& kinds) 
        "leave out {--label}, or add a file of vep"},
       {!options.probabilities.empty(), kAlleles, "a table of probabilities beside variants is named",
        "variants", "leave out {--probabilities}, or add a file of vep"},
-      {!options.regions.empty(), kBases, "regions are named", "scores of single bases",
+      {!options.regions.empty() && options.session.empty(), kBases, "regions are named",
+       "scores of single bases",
        "leave out {--regions}, or add a table of score, scan, annotate or +mutagenesis"},
       {!options.genes.empty(), kAlleles | kBases, "genes are named", "variants or scores of single bases",
        "leave out {--genes}, or add variants or a table of score, scan, annotate or +mutagenesis"},
       {!options.groups.empty(), kEmbeddings, "a table of groups is named", "embeddings",
        "leave out {--groups} and {--colour}, or add a file of embed"}};
+  if (options.negate && options.label.empty())
+    throw Error("run_report", "the sign of scores matters to the curves of a label alone, and none is named",
+                {"leave out {--negate}, or add {--label}"});
   unsigned there = 0;
   for (const Kind& kind : kinds) there |= kind.has;
   for (const auto& rule : rules)
@@ -405,6 +410,11 @@ std::string session_text(const ReportOptions& options) {
                    attribute("path", path_of(file, folder)) + "/>\n";
     } else if (has({"bcf"}, file)) {
       options.log->warning("report", printable(file) + " is left out of the session: IGV reads VCF, not BCF");
+    } else if (const auto kind = file == options.genes ? InputKind::coding : input_kind(file);
+               kind == InputKind::variants || kind == InputKind::genes) {
+      options.log->warning("report", shown_path(file) +
+                                         " is left out of the session: IGV knows files by names such as "
+                                         ".vcf.gz and .gff3");
     }
     // IGV calls genomes as UCSC does.
     if (genome.empty() && options.assembly.empty() && has({"vcf", "bcf"}, file))

@@ -28,9 +28,8 @@ void AssemblyCheck::check(const std::string& fasta, bool at_end) const {
   if (share <= max_mismatch_) return;
   const bool many = !at_end || mismatches_ >= kMinMismatches;
   const bool large = mismatches_ >= kFewMismatches && share > kLargeShare;
-  if (!many && !large && other_lengths_.empty()) return;
-  const std::string lengths =
-      other_lengths_.empty() ? "" : ", and the length of " + other_lengths_.front() + " differs";
+  if (!many && !large && other_lengths_ == 0) return;
+  const std::string lengths = other_lengths_ == 0 ? "" : ", and the length of " + first_other_ + " differs";
   throw Error("vep",
               "wrong assembly? REF differs from " + fasta + " in " + std::to_string(mismatches_) + " of " +
                   count_of(checkable_, unit_) + " checked" + lengths,

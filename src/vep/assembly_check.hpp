@@ -2,9 +2,9 @@
 // and the verb variants count records here; carbon-vep(1), --max-ref-mismatch, has the rule.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "src/vep/variant.hpp"
 
@@ -25,9 +25,11 @@ class AssemblyCheck {
   /// long run ends early.
   bool add(RecordCheck check);
   /// Notes a contig whose length in the header of the VCF is not that in the FASTA.
-  void add_other_length(const std::string& contig) { other_lengths_.push_back(contig); }
+  void add_other_length(const std::string& contig) {
+    if (other_lengths_++ == 0) first_other_ = contig;
+  }
   /// How many of these there are.
-  size_t other_lengths() const { return other_lengths_.size(); }
+  size_t other_lengths() const { return other_lengths_; }
   uint64_t mismatches() const { return mismatches_; }
   /// Throws Error if too many records differ from the FASTA, which messages call `fasta`. At the end of the
   /// input few records are enough.
@@ -38,7 +40,8 @@ class AssemblyCheck {
   const char* const unit_;
   const char* const remedy_;
   uint64_t checkable_ = 0, mismatches_ = 0;
-  std::vector<std::string> other_lengths_;
+  size_t other_lengths_ = 0;
+  std::string first_other_;
 };
 
 }  // namespace carbon

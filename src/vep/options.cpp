@@ -85,9 +85,7 @@ void check_readable_twice(const std::string& input, const std::string& why, cons
   if (input != "-" && !std::filesystem::is_fifo(status) && !std::filesystem::is_character_file(status) &&
       !std::filesystem::is_socket(status))
     return;
-  throw Error("vep",
-              why + ", and " + (input == "-" ? "standard input" : input) +
-                  " can be read only once; write it to a file",
+  throw Error("vep", why + ", and " + shown_path(input) + " can be read only once; write it to a file",
               advice);
 }
 

@@ -149,7 +149,14 @@ def stopped(*args, given, when):
     process.stdin.write(given)
     process.stdin.flush()
     deadline = time.monotonic() + 30
-    while not any(os.path.getsize(os.path.join(directory, name)) >= when for name in os.listdir(directory)):
+
+    def size(name):
+        try:
+            return os.path.getsize(os.path.join(directory, name))
+        except FileNotFoundError:  # it has another name since
+            return -1
+
+    while not any(size(name) >= when for name in os.listdir(directory)):
         expect(process.poll() is None and time.monotonic() < deadline, "the run ended by itself, or writes nothing")
         time.sleep(0.02)
     process.terminate()

@@ -183,7 +183,7 @@ CDS = "s\tcarbon\tCDS\t1\t9\t0.9\t+\t0\tID=CDS:s_000001.1;Parent=x\n"
 def damaged_files_are_refused():
     head = "##gff-version 3\n#!carbon_annotateVersion=1\n##sequence-region s 1 9\n"
     ok("report", write(fresh(), "good.gff3", head + GENE + CDS))
-    for line, words in ((GENE.replace("0.9\t+", "1.5\t+"), "'1.5' is not a probability"), (GENE.replace("min_exon_p=0.9", "a=b"), "not a probability"),
+    for line, words in ((GENE.replace("0.9\t+", "1.5\t+"), "'1.5' is not a probability"), (GENE.replace("min_exon_p=0.9", "a=b"), "no min_exon_p"),
                         (GENE.replace("\t9\t", "\t10\t"), "ends after its sequence"), (GENE + CDS.replace("\t9\t", "\t12\t"), "does not lie in the gene"),
                         (CDS, "does not lie in the gene"), (GENE + GENE, "no coding part"), (GENE, "no coding part"),
                         ("s\tcarbon\tgene\n", "nine columns"), (GENE.replace("\t1\t", "\t-1\t"), "not a position"),

@@ -282,6 +282,37 @@ def regions_choose_what_is_drawn():
 
 
 @case
+def regions_without_bases_are_named():
+    """Also where others have some, and in a table that is not sorted."""
+    table = "#name\tpos\tbase\tplus\tminus\n" + "".join("%s\t%d\tA\t0.5\t0.1\n" % at for at in (("a", 1), ("b", 1), ("a", 2)))
+    page, _ = report("-r", "a:2-5", "-r", "c:1-9", "-r", "b:7", write(fresh(), "t.tsv", table))
+    expect("The table t.tsv has no base in c:1-9 and b:7-." in page, "no note")
+    expect("a:2-2" in page, "the base of a")
+
+
+@case
+def no_table_of_bases_is_too_large():
+    """200,000 bases, of which gaps are a part, and values of any size that is not a number of usual size."""
+    rows = "".join("a\t%d\tA\t0.5\t0.1\n" % position for position in range(1, 330000, 11))
+    page, _ = report(write(fresh(), "t.tsv", "#name\tpos\tbase\tplus\tminus\n" + rows))
+    expect("The table goes on at a:" in page, "all is drawn")
+    for text in (SCORE + "\ns\t1\tA\t-1e308\t0\t0\t1\t0\t0\n", SCAN + "\ns\t1\tA\tC\t-1e308\ns\t1\tA\tG\t1e308\ns\t1\tA\tT\t-inf\n",
+                 "#CHROM\tPOS\tREF\tA\tC\tG\tT\n1\t1\tA\t0\t-1e308\t1\t-inf\n"):
+        expect_failure(carbon("report", "-o", os.path.join(fresh(), "o.html"), write(fresh(), "x.tsv", text)), "x.tsv:2", "usual size")
+
+
+@case
+def an_unknown_base_of_a_saturation_has_no_value():
+    folder = fresh()
+    bases = write(folder, "ref.fa", to_fasta([("s", sequence(60) + "N" + sequence(60, 2))]))
+    matrix = os.path.join(folder, "matrix.tsv")
+    ok("+mutagenesis", "-m", model(), "-o", os.path.join(folder, "m.vcf"), "--", "-f", bases, "--window", 60, "-r", "s:55-67",
+       "--matrix", matrix)
+    expect("s\t61\tN\t.\t.\t.\t.\n" in read(matrix).decode(), "the line of N")
+    report(matrix)
+
+
+@case
 def an_index_finds_the_same_bases():
     text = SCAN + "\n" + "".join("c%d\t%d\tA\t%s\t%g\n" % (n, p, alt, -p / 1000) for n in (1, 2) for p in range(1, 3001)
                                  for alt in "CGT")

@@ -141,7 +141,7 @@ def points_of_a_scatter_say_which_allele_they_are():
 def a_point_far_from_all_others_stands_at_the_edge():
     """It neither makes all others a line nor gets lost: its axis ends before it, and its words are those of its value."""
     head = HEAD.replace("#CHROM", '##INFO=<ID=OTHER,Number=A,Type=Float,Description="another score">\n#CHROM')
-    for count, beyond in ((60, "1 point lies beyond the ends of the axes, far from all others, and is a triangle at the edge."), (15, "")):
+    for count, beyond in ((60, "1 point lies beyond the ends of the axes and is a triangle at the edge."), (15, "")):
         lines = ["1\t%d\t.\tA\tC\t.\t.\tCARBON_LLR=%d;OTHER=%d\n" % (10 + i, i % 7, 900 if i == 5 else i % 5) for i in range(count)]
         text = page_of("--tags", "CARBON_LLR,OTHER", write(fresh(), "in.vcf", head + "".join(lines)))
         caption = Page(text).figures["in_agreement_scatter"][0]

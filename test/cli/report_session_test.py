@@ -157,6 +157,18 @@ def what_igv_does_not_read_is_left_out():
 
 
 @case
+def what_the_session_leaves_out_is_named():
+    top = fresh()
+    vcf, bigwig = files_of(top)("scored.vcf", "low.bw")
+    plain = write(top, "plain.txt", read(vcf))
+    session = os.path.join(top, "s.xml")
+    result = report(session, "-r", "1:1000-1010", plain, vcf, bigwig)
+    expect("plain.txt is left out of the session" in result.err, "no warning", result)
+    attributes, found = session_of(session)
+    expect_equal(([name for name, _, _ in found], attributes["locus"]), (["scored.vcf", "low.bw"], "1:1000-1010"), "the session")
+
+
+@case
 def what_makes_no_session_is_refused():
     top = fresh()
     at = files_of(top)

@@ -63,7 +63,7 @@ def regions_of_gene_summary_are_drawn():
         expect_equal([float(v) for v in drawn[name]], [float(row[column]) for row in lowest[:30]], name)
     expect_equal(sum(map(int, numbers(page, "_minima")["Regions"])), 72, "regions in bins")
     expect_equal(plots["carbon_genes_statistics_mqc.json"]["data"]["genes"]["minimum"], float(lowest[0][7]), "statistic")
-    expect(any("8 without are left out" in p for p in page.paragraphs), "paragraphs %r" % page.paragraphs)
+    expect(any("because they have none: 8." in p for p in page.paragraphs), "paragraphs %r" % page.paragraphs)
 
 
 @case
@@ -124,6 +124,32 @@ def damaged_files_are_refused():
     ok("report", write(fresh(), "empty.tsv", SUMMARY))
     document = {"score": "S", "label": "L", "metrics": {}, "counts": {}}
     expect_failure(carbon("report", write(fresh(), "bad.json", json.dumps(document))), "bad.json", "negated is missing", "+auroc")
+
+
+@case
+def a_last_line_without_its_end_is_refused():
+    """Its number may be cut: 12 of 1234. So it is in every table that a command has written."""
+    tables = {"#TAG\tTYPE\tBIN\tCOUNT\n": "CARBON_LLR\tSNV\t-50\t12", SUMMARY: "a\t0\t9\t+\t3\t-4\t-1.3\t3.7",
+              REGIONS: "1\t0\t9\tg\t+\t1\t0\t-1\t-1\t-1", "#name\tpos\tbase\tplus\tminus\n": "s\t1\tA\t0.1\t0.2",
+              "#CHROM\tPOS\tREF\tA\tC\tG\tT\n": "s\t1\tA\t0\t-1\t-2\t-3", "#name\te0\te1\n": "a\t1\t2\nb\t3\t0."}
+    for head, line in tables.items():
+        expect_failure(carbon("report", "-o", os.path.join(fresh(), "r.html"), write(fresh(), "cut.tsv", head + line)), "cut.tsv:", "no newline")
+        ok("report", "-o", os.path.join(fresh(), "r.html"), write(fresh(), "whole.tsv", head + line + "\n"))
+
+
+@case
+def counts_of_nothing_are_no_histogram():
+    for lines in ("", "CARBON_LLR\tSNV\t0\t0\nCARBON_LLR\tINS\t0\t0\n"):
+        page, _ = report(write(fresh(), "h.tsv", "#TAG\tTYPE\tBIN\tCOUNT\n" + lines))
+        expect("The histogram counts no allele." in page.paragraphs and not page.figures, "paragraphs %r" % page.paragraphs)
+
+
+@case
+def regions_of_one_name_have_a_bar_each():
+    rows = ["1\t%d\t%d\tBRCA1\t+\t3\t0\t%d\t%d\t-1\n" % (i, i + 9, -i, -i) for i in (2, 4)]
+    _, plots = report(write(fresh(), "genes.tsv", REGIONS + "".join(rows)))
+    bars, = [plot["data"] for name, plot in plots.items() if name.endswith("_lowest_mqc.json")]
+    expect_equal(sorted(value["mean"] for value in bars[0].values()), [-4, -2], "bars")
 
 
 @case

@@ -478,6 +478,8 @@ def errors():
         ("t.tsv", table + "1\t5\t.\tA\tC\t-1x\t.\n", [], ["t.tsv:3", "'-1x'"]),
         ("t.tsv", table + "1\t5\t.\tA\tC\tinf\t.\n", [], ["t.tsv:3", "'inf'"]),
         ("t.tsv", table + "1\t5\t.\tA\tC\t-1\t.", [], ["t.tsv:3", "no newline"]),
+        ("t.tsv", table.replace("_FLAG", "_LLR") + "1\t5\t.\tA\tC\t-1\t-2\n", [], ["t.tsv:2", "two columns are named 'CARBON_LLR'"]),
+        ("a.vcf", good, ["--negate"], ["of a label alone", "--negate"]),
         ("b.json", '{"a": 1}', [], ["b.json: this JSON is of none of the known commands; a report draws VCF", "the JSON of +concord"]),
         ("g.gff3", "##gff-version 3\n1\thavana\tgene\t1\t9\t0.9\t+\t.\tID=gene:1_000001\n", [],
          ["g.gff3: this is GFF3; genes are drawn beside scores, by --genes"]),

@@ -144,7 +144,7 @@ def the_messages_say_how_to_go_on():
 def a_run_that_is_stopped_too_early_says_why_nothing_is_kept():
     directory = fresh()
     out = os.path.join(directory, "out.tsv")
-    process = subprocess.Popen([CARBON, *arguments("-r", "c1:1-60000"), "-v", "3", "-o", out],
+    process = subprocess.Popen([CARBON, *arguments("-r", "c1:1-60000", "--frames", 6), "-v", "3", "-o", out],
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=ENV)
     deadline = time.monotonic() + 60
     while not (os.path.exists(out + ".partial") and os.path.getsize(out + ".partial")):

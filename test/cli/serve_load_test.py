@@ -257,7 +257,7 @@ def sigterm_lets_streams_end():
 @case
 def who_asks_while_the_server_ends_is_told_so():
     with Server("--drain", 60) as server:
-        ends, threads = streams(server, 2, 3000)
+        ends, threads = streams(server, 4, 4000)
         server.process.send_signal(signal.SIGTERM)
         until = time.monotonic() + 30
         while server.get("/health").status == 200:

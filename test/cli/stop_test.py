@@ -3,6 +3,7 @@ second, and keeps what is finished."""
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -37,6 +38,11 @@ def stopped(process, number):
     return out, lines
 
 
+def catches_sigterm(process):
+    caught = re.search(rb"^SigCgt:\s*(\w+)", read("/proc/%d/status" % process.pid), re.M).group(1)
+    return int(caught, 16) >> (signal.SIGTERM - 1) & 1
+
+
 def wait_until_loaded(process):
     """Until the model is there; returns what was said. The first pass then begins."""
     lines = []
@@ -44,6 +50,10 @@ def wait_until_loaded(process):
         line = process.stderr.readline().decode()
         expect(line != "", "it ended: %r" % lines)
         lines.append(line)
+    until = time.monotonic() + 60
+    while not catches_sigterm(process):
+        expect(process.poll() is None and time.monotonic() < until, "it watches no signals: %r" % lines)
+        time.sleep(0.01)
     time.sleep(1)
     expect(process.poll() is None, "it ended: %r" % lines)
 

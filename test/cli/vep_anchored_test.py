@@ -323,6 +323,7 @@ def stopped(out, number, path, grown, *args, fasta=None):
     """A run whose input does not end gets a signal when FILE.partial has grown; its exit status."""
     partial = out + ".partial"
     size = lambda: os.path.getsize(partial) if os.path.exists(partial) else 0
+    first_line = lambda: len(read(partial).split(b"\n", 1)[0]) + 1 if os.path.exists(partial) else 0
     before, process = size(), subprocess.Popen(
         [CARBON, "vep", "-m", model(), "-f", fasta or the_fasta(), "--max-ref-mismatch", "1", "--no-version", "-q", "-@", "1",
          "--resume", *map(str, args), "-o", out, "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV)
@@ -337,7 +338,7 @@ def stopped(out, number, path, grown, *args, fasta=None):
     threading.Thread(target=feed, daemon=True).start()
     deadline, seen = time.monotonic() + 60, (before, time.monotonic())
     # Where an earlier run was stopped late, it may not grow any more.
-    while size() < before + grown and not (before > 0 and time.monotonic() > seen[1] + 5):
+    while size() < max(before, first_line()) + grown and not (before > 0 and time.monotonic() > seen[1] + 5):
         expect(process.poll() is None and time.monotonic() < deadline, "the records did not come: rc %r" % process.poll())
         if size() != seen[0]:
             seen = size(), time.monotonic()

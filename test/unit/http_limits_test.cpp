@@ -39,10 +39,12 @@ TEST_CASE("requests have their time") {
   options.read_seconds = 0.15;
   RunningServer running(options);
   const auto start = std::chrono::steady_clock::now();
-  HttpClient silent(running.port()), between(running.port()), header(running.port()), body(running.port());
-  CHECK(between.ask(kEcho).status == 200);
+  HttpClient header(running.port());
   header.send("GET / HTT");
+  HttpClient body(running.port());
   body.send("POST /echo HTTP/1.1\r\nHost: here\r\nContent-Length: 10\r\n\r\nACGT");
+  HttpClient silent(running.port()), between(running.port());
+  CHECK(between.ask(kEcho).status == 200);
   CHECK(header.read_answer().status == 408);
   CHECK(body.read_answer().status == 408);
   CHECK(seconds_since(start) >= 0.15);

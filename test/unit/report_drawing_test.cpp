@@ -164,7 +164,7 @@ double number_of(const Json& value) {
 }  // namespace
 
 TEST_CASE("a legend looks like its marks") {
-  Plot plot("t", 300, 200, {"x", 0, 1, false, {}}, {"y", 0, 1, false, {}});
+  Plot plot("t", 300, 200, {"x", 0, 1}, {"y", 0, 1});
   plot.legend(std::vector<LegendEntry>{
       {.name = "band", .colour = "#123456", .opacity = 0.25, .edge = "#654321"},
       {.name = "dot", .colour = "#abcdef", .mark = LegendEntry::shape, .opacity = 0.6},
@@ -205,4 +205,29 @@ TEST_CASE("report: C++ and JavaScript draw the same numbers") {
       CHECK(same);
     }
   }
+}
+
+TEST_CASE("an axis holds the values that it is made for, also where steps are rounded") {
+  for (int i = 0; i <= 5000; ++i) {
+    const double least = i / 10000.0;
+    const Axis axis = round_axis("", least, 1);
+    CHECK(axis.holds(least));
+    CHECK(axis.holds(1));
+  }
+  // Doubles between these two are too few for steps.
+  const double next = std::nextafter(0.3, 1);
+  CHECK(round_ticks(0.3, next, 4).size() == 1);
+  const Axis axis = round_axis("", 0.3, next);
+  CHECK(axis.holds(0.3));
+  CHECK(axis.holds(next));
+  CHECK(axis.least < axis.most);
+}
+
+TEST_CASE("an axis ends before the values that lie far away, at either end by itself") {
+  std::vector<double> values;
+  for (int i = 1; i < 50; ++i) values.push_back(i);
+  values.push_back(1000);
+  CHECK(middle_of(values) == std::pair(1.0, 49.0));
+  values.push_back(-1000);
+  CHECK(middle_of(values) == std::pair(1.0, 49.0));
 }

@@ -394,7 +394,7 @@ TEST_CASE("report embeddings: an even sample of the rows, and groups by size") {
   }
   const Section section = embedding_section("e", files.write("e.tsv", text), options);
   const Figure& figure = std::get<Figure>(section.parts.at(0));
-  CHECK(contains(figure.caption, "The 2 smaller groups are shown as other."));
+  CHECK(contains(figure.caption, "The smaller groups, 2, are shown as other."));
   CHECK(contains(figure.svg, ">other ("));
   CHECK(contains(figure.svg, ">no value (100)"));
 }

@@ -131,14 +131,12 @@ TEST_CASE("requests that take long to plan keep no other waiting") {
   };
   std::vector<std::shared_ptr<KeptExchange>> slow;
   for (size_t i = 0; i < 4; ++i) slow.push_back(take_slow(50));
-  const size_t before = planned;
   const HttpAnswer counted = server.ask_text(
       [&](const ServedModel&, HttpExchangePtr exchange) {
         return std::make_shared<CountWork>(std::move(exchange), planned);
       },
       "");
-  // One of each of them, and some more if this thread had to wait.
-  CHECK(std::stoul(counted.body) <= before + 40);
+  CHECK(std::stoul(counted.body) < 150);  // 200 if the others were planned to their end first
   for (const auto& exchange : slow) {
     const json results = json::parse(exchange->wait().body)["results"];
     CHECK(results.size() == 50);

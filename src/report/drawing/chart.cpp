@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 
 #include "src/base/numbers.hpp"
 #include "src/base/words.hpp"
@@ -15,7 +16,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMostTips = 5000;
 constexpr double kLine = 30, kBars = 0.72;      // pixels of a category; the part of its room that bars take
 constexpr double kRowRoom = 16, kRowFoot = 12;  // pixels of a row of steps that the steps leave free
 
@@ -186,7 +186,7 @@ class ChartDrawing {
       const bool is_inside = chart_.x.holds(p.x) && chart_.y.holds(p.y);
       const Point at = is_inside ? Point{plot.x(p.x), plot.y(p.y)} : draw_beyond(plot, one, p);
       if (is_inside) inside.push_back(p);
-      if (!chart_.tips.empty() && chart_.tips.size() <= kMostTips)
+      if (!chart_.tips.empty() && chart_.tips.size() <= Cloud::kMostDots)
         tips_[row] = {at.x, at.y, chart_.tips[row]};
     }
     if (one.marker == Marker::circle)
@@ -231,9 +231,7 @@ class ChartDrawing {
       const double tall = unit * height_of(row);
       ground += box_path(plot.x(from), base - tall, plot.x(to) - plot.x(from), tall);
     }
-    std::string digits;
-    append_general(one.opacity, 3, digits);
-    plot.marks().path(ground, one.colour, " fill-opacity=\"" + digits + "\"");
+    plot.marks().path(ground, one.colour, opacity_of(one.opacity));
     if (!one.edge.empty()) draw_outline(plot, one, base, unit);
   }
 
@@ -252,8 +250,8 @@ class ChartDrawing {
   std::string beyond_words() const {
     const uint64_t count = squares() ? cloud_->beyond() : beyond_;
     if (count == 0) return "";
-    return plural(count, "point") + (count == 1 ? " lies" : " lie") +
-           " beyond the ends of the axes, far from all others, and " + (count == 1 ? "is" : "are") +
+    return plural(count, "point") + (count == 1 ? " lies" : " lie") + " beyond the ends of the axes and " +
+           (count == 1 ? "is" : "are") +
            (squares()    ? " not drawn."
             : count == 1 ? " a triangle at the edge."
                          : " triangles at the edge.");
@@ -353,16 +351,18 @@ class ChartDrawing {
 
   Json bars() const {
     Json out = Json::object();
-    for (size_t row = 0; row < rows_; ++row)
+    std::set<std::string> taken;
+    for (size_t row = 0; row < rows_; ++row) {
+      const std::string name = free_name(chart_.columns[chart_.names].text(row), taken, " (", ")");
       for (const Series& one : chart_.series) {
         const double value = shown(one) ? number(one.value, row) : NAN;
         if (std::isnan(value)) continue;
         const Json bar = chart_.columns[one.value].form == ChartColumn::count
                              ? Json(static_cast<uint64_t>(value))
                              : Json(value);
-        const std::string name = chart_.columns[chart_.names].text(row);
         (chart_.sample.empty() ? out[name][one.name] : out[chart_.sample][name]) = bar;
       }
+    }
     return out;
   }
 
@@ -417,7 +417,9 @@ class ChartDrawing {
   }
 
   std::string multiqc_words() const {
-    if (squares()) return "The numbers are those of " + chart_.row + "s in each square of a grid.";
+    if (squares())
+      return sentences(
+          {"The numbers are those of " + chart_.row + "s in each square of a grid.", beyond_words()});
     if (plots() == Plots::bars || plots() == Plots::cells) return "";
     if (plots() == Plots::points) {
       const std::string words = some_words(chart_.most_multiqc);
@@ -444,10 +446,7 @@ std::string ChartColumn::text(size_t row) const {
   if (std::isnan(value)) return ".";
   if (form == count) return std::to_string(static_cast<uint64_t>(value));
   if (form == grouped) return count_text(static_cast<uint64_t>(value));
-  if (form != edge) return six_digits(value);
-  std::string out;
-  append_general(value, 12, out);
-  return out;
+  return form == edge ? general_text(value, 12) : six_digits(value);
 }
 
 std::vector<size_t> numbers_to(size_t count) {

@@ -17,32 +17,19 @@ constexpr size_t kDotLayers = 8;
 constexpr size_t kMany = 40;  // values of which a few may lie beyond the ends of an axis
 constexpr double kTitleHeight = 26, kAxisHeight = 44, kLegendLine = 18;
 
-double log_or_value(const Axis& axis, double value) {
-  return axis.log ? std::log10(value) : value;
-}
-
 // Where a value lies between the ends of its axis, from 0 to 1.
 double share(const Axis& axis, double value) {
   if (!axis.names.empty()) return (value + 0.5) / static_cast<double>(axis.names.size());
-  const double from = log_or_value(axis, axis.least), to = log_or_value(axis, axis.most);
-  return (log_or_value(axis, value) - from) / (to - from);
+  return (value - axis.least) / (axis.most - axis.least);
 }
 
 std::vector<double> ticks_of(const Axis& axis, double pixels, double apart) {
-  std::vector<double> out;
-  if (!axis.log) {
-    out = round_ticks(axis.least, axis.most, std::max(2, static_cast<int>(pixels / apart)));
-    if (axis.counts) std::erase_if(out, [](double tick) { return tick != std::round(tick); });
-    return out;
-  }
-  const double from = std::ceil(std::log10(axis.least) - 1e-9), to = std::floor(std::log10(axis.most) + 1e-9);
-  const double step = std::max(1.0, std::ceil((to - from) * apart / pixels));
-  for (double power = from; power <= to; power += step) out.push_back(std::pow(10, power));
+  std::vector<double> out = round_ticks(axis.least, axis.most, std::max(2, static_cast<int>(pixels / apart)));
+  if (axis.counts) std::erase_if(out, [](double tick) { return tick != std::round(tick); });
   return out;
 }
 
 std::string tick_of(const Axis& axis, const std::vector<double>& ticks, double value) {
-  if (axis.log) return tick_text(value, value);
   if (axis.positions && value >= 0) return count_text(static_cast<uint64_t>(std::llround(value)));
   return tick_text(value, ticks.size() < 2 ? value : ticks[1] - ticks[0]);
 }
@@ -51,10 +38,9 @@ std::string with_minus(std::string digits) {
   return digits.starts_with('-') ? std::string(kMinus) + digits.substr(1) : digits;
 }
 
-std::string opacity_of(double opacity) {
-  std::string digits;
-  append_general(opacity, 3, digits);
-  return " fill-opacity=\"" + digits + "\"";
+// Whether doubles are too coarse for steps between the two.
+bool alike(double least, double most) {
+  return !(most - least > 1e-12 * std::max(std::abs(least), std::abs(most)));
 }
 
 std::string line_path(std::span<const Point> points, const Plot& plot) {
@@ -65,9 +51,13 @@ std::string line_path(std::span<const Point> points, const Plot& plot) {
 
 }  // namespace
 
+std::string opacity_of(double opacity) {
+  return " fill-opacity=\"" + general_text(opacity, 3) + "\"";
+}
+
 std::vector<double> round_ticks(double least, double most, int count) {
   std::vector<double> out;
-  if (!(most > least) || !std::isfinite(most - least)) return {least};
+  if (alike(least, most) || !std::isfinite(most - least)) return {least};
   const double rough = (most - least) / std::max(1, count);
   const double power = std::pow(10, std::floor(std::log10(rough)));
   double step = 10 * power;
@@ -98,22 +88,20 @@ std::string tick_text(double value, double step) {
 }
 
 Axis round_axis(std::string label, double least, double most) {
-  if (!(most > least)) {
+  if (alike(least, most)) {
     const double room = std::max(1e-6, 0.05 * std::abs(least));
     least -= room;
     most += room;
   }
   const std::vector<double> ticks = round_ticks(least, most, 8);
   const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : most - least;
-  return {std::move(label),
-          std::floor(least / step + 1e-9) * step,
-          std::ceil(most / step - 1e-9) * step,
-          false,
-          {}};
+  // A multiple of the step may be rounded to the other side of the value.
+  return {std::move(label), std::min(least, std::floor(least / step + 1e-9) * step),
+          std::max(most, std::ceil(most / step - 1e-9) * step)};
 }
 
 Axis category_axis(std::string label, std::vector<std::string> names) {
-  return {std::move(label), 0, static_cast<double>(names.size()), false, std::move(names)};
+  return {std::move(label), 0, static_cast<double>(names.size()), std::move(names)};
 }
 
 std::pair<double, double> middle_of(std::vector<double> values) {
@@ -124,8 +112,10 @@ std::pair<double, double> middle_of(std::vector<double> values) {
   // Of some dozen values one at each end may lie apart.
   const double apart = std::max(std::floor(0.0025 * last), values.size() >= kMany ? 1.0 : 0.0);
   const double low = values[static_cast<size_t>(apart)], high = values[static_cast<size_t>(last - apart)];
-  if (high > low && values.back() - values.front() > 2 * (high - low)) return {low, high};
-  return {values.front(), values.back()};
+  const double range = high - low;
+  if (range <= 0) return {values.front(), values.back()};
+  return {low - values.front() > range ? low : values.front(),
+          values.back() - high > range ? high : values.back()};
 }
 
 Axis value_axis(std::string label, std::vector<double> values) {
@@ -152,16 +142,11 @@ std::string value_text(double value) {
     return (rounded < 0 ? std::string(kMinus) : std::string()) +
            count_text(static_cast<uint64_t>(std::abs(rounded)));
   }
-  std::string digits;
-  append_general(value, 4, digits);
-  return with_minus(std::move(digits));
+  return with_minus(general_text(value, 4));
 }
 
 std::string six_digits(double value) {
-  if (std::isnan(value)) return ".";
-  std::string digits;
-  append_general(value, 6, digits);
-  return digits;
+  return std::isnan(value) ? "." : general_text(value, 6);
 }
 
 nlohmann::ordered_json multiqc_plot(const std::string& type, const std::string& figure,
@@ -222,9 +207,8 @@ void Plot::bar(double x_from, double x_to, double y_from, double y_to, std::stri
 
 void Plot::dots(std::span<const Point> points, std::string_view colour, double radius, double opacity,
                 std::string_view edge) {
-  std::string digits;
-  append_general(opacity, 3, digits);
-  const std::string round = " stroke-linecap=\"round\"", pale = round + " stroke-opacity=\"" + digits + "\"";
+  const std::string round = " stroke-linecap=\"round\"",
+                    pale = round + " stroke-opacity=\"" + general_text(opacity, 3) + "\"";
   // Dots of one element are one shape, whatever lies upon what. Neighbours are in different elements.
   const size_t layers = edge.empty() ? 1 : kDotLayers;
   for (size_t layer = 0; layer < layers; ++layer) {
@@ -467,7 +451,7 @@ Table Cloud::numbers(const std::string& x_name, const std::string& y_name) const
                  {x_name + " to", "", true},
                  {y_name + " from", "", true},
                  {y_name + " to", "", true},
-                 {"Alleles", "in a grid coarser than that of the picture", true}};
+                 {"Alleles", "in a square of a grid, within the ends of the axes", true}};
   const std::vector<uint32_t> counts = coarse();
   for (size_t row = 0; row < kCoarse; ++row)
     for (size_t column = 0; column < kCoarse; ++column)

@@ -28,7 +28,6 @@ struct Point {
 struct Axis {
   std::string label;  // with the unit
   double least = 0, most = 1;
-  bool log = false;                     // by powers of ten; `least` must be above 0
   std::vector<std::string> names = {};  // of categories: 0 to n - 1, each in a place of its own
   bool positions = false;               // of bases: all digits are written
   double foot = 0;                      // of y: pixels below the least value, for what is no value
@@ -48,12 +47,15 @@ std::string tick_text(double value, double step);
 Axis round_axis(std::string label, double least, double most);
 /// An axis of categories.
 Axis category_axis(std::string label, std::vector<std::string> names);
-/// The least and the most of values, or, where a few lie far from all others, of the middle 99.5 % of them.
+/// The least and the most of values; where the lowest, or the highest, lies further from the middle 99.5 % of
+/// them than these reach, the end of these.
 std::pair<double, double> middle_of(std::vector<double> values);
 /// A round axis for these. The caption of a figure of dots names how many lie beyond.
 Axis value_axis(std::string label, std::vector<double> values);
 /// An axis of whole numbers from 0.
 Axis count_axis(std::string label, double most);
+/// An attribute of SVG.
+std::string opacity_of(double opacity);
 /// A name with the unit of its values, for an axis.
 std::string with_unit(const std::string& name, const std::string& unit);
 /// A measured value as it is written in text and tables: four significant digits, with a minus sign.

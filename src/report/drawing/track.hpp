@@ -113,7 +113,7 @@ std::vector<Point> overview_means(const BaseTrack& track, size_t size);
 size_t overview_window(const BaseTrack& track);
 void draw_overview(Svg& out, const BaseTrack& track, double width);
 
-inline constexpr double kHeatLegendWidth = 320, kHeatLegendHeight = 40;
+inline constexpr double kHeatLegendHeight = 40;
 
 /// The value of a cell of a map, which stands for one or several bases.
 struct HeatCell {

@@ -203,11 +203,7 @@ Figure coding_figure(const std::string& name, const TablePiece& piece, std::vect
   out.row = step > 1 ? "window" : "base";
   out.what = "Probability of the bases of " + piece.place() + " to be coding, on each strand" +
              (step > 1 ? ", as means of " + count_text(step) + " bases." : ".");
-  if (!genes.empty())
-    out.how =
-        "Above, a line is a gene with its score, if it has one, a box an exon, a high box its coding part, "
-        "and "
-        "arrows show the direction in which it is read.";
+  if (!genes.empty()) out.how = std::string(kGenesCaption) + " Beside a name stands the gene's score.";
   CodingShare share;
   share.add(piece);
   out.words = "Above a probability of 0.5 are " + share.words() + ".";

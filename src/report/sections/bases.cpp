@@ -72,7 +72,7 @@ class GeneRows {
       top += kRow;
     }
     if (left_out_ > 0)
-      out.text(left_, top + 10, "and " + count_text(left_out_) + " more genes", {.anchor = Anchor::start});
+      out.text(left_, top + 10, "and " + plural(left_out_, "more gene"), {.anchor = Anchor::start});
   }
 
  private:
@@ -122,10 +122,6 @@ std::string thinned_words(size_t length) {
 }
 
 constexpr int kDigits = 5;  // an error in a probability of at most a hundredth of a per cent
-
-std::string json_text(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 void append_row(const BaseTrack& track, size_t i, std::string& out) {
   if (!has_value(track, i)) {

@@ -97,6 +97,11 @@ void add_map(Chart& chart, const std::vector<std::string>& rows, const TablePiec
 /// twice their height. `edge` is where a base begins.
 void draw_gene(Svg& out, const Gene& gene, const std::function<double(int64_t)>& edge, double left,
                double right, double middle, double exon);
+/// For the captions of figures that have genes.
+inline constexpr const char* kGenesCaption =
+    "Above, a line is a gene, a box an exon, a high box its coding part, and arrows show the direction in "
+    "which "
+    "it is read.";
 /// Draws genes, with their names, above the frame of a chart along a sequence, which needs this height more.
 double genes_height(const Plot& plot, const std::vector<Gene>& genes);
 void draw_genes_above(Plot& plot, const std::vector<Gene>& genes);

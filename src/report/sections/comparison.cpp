@@ -193,10 +193,6 @@ Table measure_table(const Compared& of, bool high_a, bool high_b) {
 }  // namespace
 
 void AgreementFigures::add(double a, double b, const std::string& name, LabelJudge::Verdict label) {
-  if (!std::isfinite(a) || !std::isfinite(b)) {
-    ++infinite_;
-    return;
-  }
   pairs_.push_back({a, b});
   if (!name.empty() && pairs_.size() <= Cloud::kMostDots)
     named_.push_back({name, label});
@@ -207,10 +203,6 @@ void AgreementFigures::add(double a, double b, const std::string& name, LabelJud
 void AgreementFigures::finish(const std::string& name, const ScoreTag& a, const ScoreTag& b, Section& section,
                               const ClassNames* classes) {
   const auto note = [&](std::string words) { section.paragraphs.push_back(std::move(words)); };
-  if (infinite_ > 0)
-    note(count_text(infinite_) + (infinite_ == 1 ? " allele has" : " alleles have") +
-         " an infinite value of " + a.name + " or " + b.name + ", and the comparison of the two leaves " +
-         (infinite_ == 1 ? "it" : "them") + " out.");
   if (pairs_.size() < 2)
     return note(std::string(pairs_.empty() ? "No allele has" : "Only one allele has") + " both " + a.name +
                 " and " + b.name + ", too few to compare the two.");
@@ -254,8 +246,9 @@ Figure roc_overlay(const std::string& name, const std::string& label, const std:
   for (size_t k = 0; k < kRates; ++k) out.columns[0].numbers.push_back(rate_at(k));
   out.what = "Receiver operating characteristics for the label " + label + ", over all thresholds.";
   for (const RocCurve& curve : curves) {
-    out.what += " " + area_text(curve) + ", of " + count_text(curve.metrics.positive) + " " + names.positive +
-                " and " + count_text(curve.metrics.negative) + " " + names.negative + " alleles.";
+    out.what += " " + area_text(curve) + ", of " +
+                plural(curve.metrics.positive, names.positive + " allele") + " and " +
+                plural(curve.metrics.negative, names.negative + " allele") + ".";
     const size_t column = out.columns.size();
     if (column > theme::kSeries.size()) continue;
     out.columns.push_back(
@@ -287,7 +280,7 @@ void VariantComparison::add(const VariantRecord& record) {
   if (files_.size() > 2) return;
   for (size_t alt = 0; alt < record.alts.size(); ++alt) {
     const float score = record.scores[0][alt];
-    if (!std::isfinite(score)) continue;
+    if (std::isnan(score)) continue;
     const auto label = record.labels.empty() ? LabelJudge::Verdict::missing : record.labels[alt];
     ++files_.back().scored;
     if (files_.size() == 1)
@@ -318,8 +311,8 @@ void VariantComparison::add(RocCurve curve) {
 }
 
 void VariantComparison::finish(const std::string& label, Section& section) {
-  if (curves_.size() > 1) section.parts.emplace_back(roc_overlay(section.name + "_roc", label, curves_));
   if (files_.size() < 2) return;
+  if (curves_.size() > 1) section.parts.emplace_back(roc_overlay(section.name + "_roc", label, curves_));
   const File &a = files_[0], &b = files_[1];
   section.paragraphs.push_back(plural(pairs_, "allele") + (pairs_ == 1 ? " has" : " have") +
                                " a score in both " + a.name + " (of " + count_text(a.scored) +

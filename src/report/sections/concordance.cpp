@@ -43,9 +43,10 @@ class ConcordanceFigures {
   Section section() const {
     Section out = begin_section(name_, path_, "agreement of " + both(), {});
     const std::string a = file_.tag_a + " of " + file_.file_a, b = file_.tag_b + " of " + file_.file_b;
-    out.paragraphs.push_back("Of " + count_of(all_, "alleles") +
-                             (all_.value("alleles") == 1 ? " allele" : " alleles") + " of the first file, " +
-                             count_of(all_, "n") + " have both scores and are compared.");
+    out.paragraphs.push_back(
+        "Of " + count_of(all_, "alleles") + (all_.value("alleles") == 1 ? " allele" : " alleles") +
+        " of the first file, " + count_of(all_, "n") +
+        (all_.value("n") == 1 ? " has both scores and is compared." : " have both scores and are compared."));
     out.models.push_back("A is " + a_ + ", B is " + b_ + ".");
     for (const std::string key : {"n", "pearson", "spearman"})
       if (const double value = all_.value(key); !std::isnan(value)) {
@@ -104,8 +105,8 @@ class ConcordanceFigures {
                        ")");
     out.y = category_axis("", labels);
     if (lines.size() < file_.lines.size())
-      out.facts = "Of all strata, the " + std::to_string(lines.size() - 1) +
-                  " with the most alleles are drawn; the table has all.";
+      out.facts = "Of all strata, the " + std::to_string(lines.size() - 1) + " with the most " +
+                  (keys[0] == "n" ? "compared" : "positive") + " alleles are drawn; the table has all.";
     return out;
   }
 
@@ -113,7 +114,7 @@ class ConcordanceFigures {
     Chart out = strata_chart({"n", "pearson", "spearman"});
     out.name = name_ + "_correlations";
     out.title = "Correlation of " + both();
-    out.x = {"Correlation", ends_of(out, {2, 3}, 0, 1).first < 0 ? -1.0 : 0.0, 1, false, {}};
+    out.x = {"Correlation", ends_of(out, {2, 3}, 0, 1).first < 0 ? -1.0 : 0.0, 1};
     out.series = {{.mark = Series::bars, .name = "Pearson", .value = 2},
                   {.mark = Series::bars, .name = "Spearman", .colour = theme::kSeries[1], .value = 3}};
     out.what = "Pearson and Spearman rank correlation of " + both() + " for all alleles" +
@@ -132,7 +133,7 @@ class ConcordanceFigures {
     Chart out = strata_chart({"positive", "negative", "auroc_a", "auroc_b"});
     out.name = name_ + "_auroc";
     out.title = "AUROC of " + both();
-    out.x = {"AUROC", ends_of(out, {3, 4}, 0.5, 1).first < 0.5 ? 0.0 : 0.5, 1, false, {}};
+    out.x = {"AUROC", ends_of(out, {3, 4}, 0.5, 1).first < 0.5 ? 0.0 : 0.5, 1};
     out.series = {{.mark = Series::dots, .name = a_, .value = 3, .size = 4.5},
                   {.mark = Series::dots, .name = b_, .colour = theme::kSeries[1], .value = 4, .size = 4.5},
                   {.mark = Series::range, .colour = theme::kReference, .value = 3, .low = 4}};

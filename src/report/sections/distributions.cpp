@@ -53,7 +53,7 @@ std::vector<std::string> figure_parts(const std::vector<std::string>& tags) {
 
 ScoreBins::ScoreBins(double least, double most) {
   const double size = std::max(std::abs(least), std::abs(most));
-  // Equal values get a few bins of a width that suits their size.
+  // Equal values get one bin, of a width that suits their size.
   const double equal = size == 0 ? 1 : size;
   const double range = std::max({most > least ? most - least : equal, 1e-5 * size, 1e-30});
   power_ = static_cast<int>(std::floor(std::log10(range / kBins)));
@@ -270,10 +270,10 @@ std::string beyond_words(const ScoreBins& bins, uint64_t below, uint64_t above) 
 }
 
 std::string bins_words(const ScoreBins& bins) {
-  std::string width;
-  append_general(bins.width(), 12, width);
-  return "Bins are " + width +
-         " wide; each has the values from its lower edge up to, but not including, its upper edge.";
+  return "Bins are " + general_text(bins.width(), 12) +
+         " wide; each has the values from its lower edge up to, but not including, its upper edge, which "
+         "only "
+         "the last one has.";
 }
 
 // "alleles" of alternative alleles.
@@ -293,7 +293,7 @@ Chart bin_chart(const ScoreFigure& about, const std::vector<const ScoreGroup*>& 
                 const ScoreBins& bins) {
   Chart out;
   out.name = about.name;
-  out.x = {axis_label(about.tag), bins.edge(0), bins.edge(bins.size()), false, {}};
+  out.x = {axis_label(about.tag), bins.edge(0), bins.edge(bins.size())};
   out.columns = {{.name = "From", .about = "Lower edge of the bin", .form = ChartColumn::edge},
                  {.name = "To", .about = "Upper edge of the bin", .form = ChartColumn::edge}};
   for (const ScoreGroup* group : groups)
@@ -328,10 +328,8 @@ Chart bin_chart(const ScoreFigure& about, const std::vector<const ScoreGroup*>& 
 void draw_box(const ScoreSummary& scores, Plot& plot, double top, double height) {
   const auto inside = [&](double value) { return std::clamp(plot.x(value), plot.left(), plot.right()); };
   const double low = inside(scores.quartiles[0]), high = inside(scores.quartiles[2]);
-  std::string digits;
-  append_general(kBoxOpacity, 3, digits);
   plot.marks().path(box_path(low, top + 2, std::max(high - low, 1.0), height - 4), theme::kMark,
-                    " fill-opacity=\"" + digits + "\"");
+                    opacity_of(kBoxOpacity));
   const double median = plot.x(scores.quartiles[1]);
   if (median >= plot.left() && median <= plot.right())
     plot.marks().stroke("M" + px(median) + " " + px(top - 2) + "v" + px(height + 4), theme::kInk, 2);
@@ -448,9 +446,9 @@ Table score_table(const ScoreFigure& about, const std::vector<NamedGroups>& all)
         [](const Row& row) { return row.second->alleles - row.second->scores.count; }, ChartColumn::grouped},
        {"Mean", "", [](const Row& row) { return row.second->scores.mean; }},
        {"Minimum", "", [](const Row& row) { return row.second->scores.least; }},
-       {"Quartile 1", "A quarter of the scores is lower (linear between neighbours)", quartile(0)},
+       {"Quartile 1", "A quarter of the scores is lower", quartile(0)},
        {"Median", "", quartile(1)},
-       {"Quartile 3", "A quarter of the scores is higher (linear between neighbours)", quartile(2)},
+       {"Quartile 3", "A quarter of the scores is higher", quartile(2)},
        {"Maximum", "", [](const Row& row) { return row.second->scores.most; }}});
 }
 

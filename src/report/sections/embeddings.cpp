@@ -124,16 +124,17 @@ std::string value_name(const EmbeddingPoints& data, const EmbeddingPoint& point)
 }
 
 std::string scatter_caption(const EmbeddingPoints& data) {
-  std::string out = data.rows == data.sequences ? "Each point is a sequence."
-                                                : "Each point is a row of a sequence, one for each 6-mer.";
-  if (data.points.size() < data.rows)
-    out += " " + plural(data.points.size(), "point") + " are drawn, an even sample of " +
-           count_text(data.rows) + ".";
-  else
-    out += " " + plural(data.rows, "point") + (data.rows == 1 ? " is" : " are") + " drawn.";
-  return out +
+  return std::string(data.rows == data.sequences ? "Each point is a sequence."
+                                                 : "Each point is a row of a sequence, one for each 6-mer.") +
          " Axes have the unit of the embedding's values; components are of the covariance of its columns, "
          "without scaling.";
+}
+
+std::string drawn_caption(const EmbeddingPoints& data) {
+  if (data.points.size() < data.rows)
+    return plural(data.points.size(), "point") + " are drawn, an even sample of " + count_text(data.rows) +
+           ".";
+  return plural(data.rows, "point") + (data.rows == 1 ? " is" : " are") + " drawn.";
 }
 
 std::string colour_caption(const EmbeddingPoints& data, const Looks& looks, const std::string& colour) {
@@ -142,7 +143,7 @@ std::string colour_caption(const EmbeddingPoints& data, const Looks& looks, cons
       looks.scaled() ? "Colours show the number in column " + colour + "."
                      : "Colours and shapes show column " + colour + "; the legend has the number of points.";
   if (looks.others())
-    out += " The " + plural(data.groups.size() - kColours, "smaller group") + " are shown as other.";
+    out += " The smaller groups, " + count_text(data.groups.size() - kColours) + ", are shown as other.";
   return out;
 }
 
@@ -177,7 +178,7 @@ Figure scatter_figure(const std::string& name, const EmbeddingPoints& data, cons
             .series = looks.series(),
             .x_column = 1,
             .what = scatter_caption(data),
-            .how = colour_caption(data, looks, colour),
+            .how = sentences({drawn_caption(data), colour_caption(data, looks, colour)}),
             .words = component_name(x) + " explains " + value_text(share(data, x)) +
                      " % of the variance of the embeddings, and " + component_name(y) + " " +
                      value_text(share(data, y)) + " %.",
@@ -206,8 +207,8 @@ Figure scree_figure(const std::string& name, const EmbeddingPoints& data) {
            {"Variance", "in squared units of the values", [&](size_t k) { return data.pca.variances[k]; }}}),
       .series = {{.mark = Series::bars, .name = "percent of the variance", .value = 1}}};
   out.x = category_axis("", out.columns[0].texts);
-  out.what = "Percent of the variance of " + plural(data.rows, "row") + " that each of the first " +
-             plural(out.x.names.size(), "component") + " explains.";
+  out.what = "Percent of the variance of " + plural(data.rows, "row") + " that each component explains, " +
+             count_text(out.x.names.size()) + " of them, the largest first.";
   out.facts = "Together they explain " + value_text(all) + " %.";
   out.words = "The first component explains " + value_text(share(data, 0)) +
               " % of the variance, and all that are shown " + value_text(all) + " %.";

@@ -188,7 +188,7 @@ class GeneTracks final : public VariantPart {
     if (options_.genes.empty()) return;
     for (size_t alt = 0; alt < record.alts.size(); ++alt) {
       const float score = record.scores[0][alt];
-      if (!std::isfinite(score)) continue;
+      if (std::isnan(score)) continue;
       const auto verdict = record.labels.empty() ? LabelJudge::Verdict::missing : record.labels[alt];
       const std::string consequence =
           record.consequences.empty() ? "" : cut_text(record.consequences[alt].term, kWord);
@@ -206,8 +206,9 @@ class GeneTracks final : public VariantPart {
     if (!file) return;
     std::vector<Place> genes = first_genes(*file, places);
     if (genes.empty()) {
-      section.paragraphs.push_back("No gene of " + file_name(options_.genes) + " has one of the " +
-                                   count_text(places.size()) + " places with the " + extreme + " scores.");
+      section.paragraphs.push_back("No gene of " + file_name(options_.genes) +
+                                   " has one of the places with the " + extreme + " scores, " +
+                                   count_text(places.size()) + " of them.");
       return;
     }
     section.paragraphs.push_back("The genes of " + file_name(options_.genes) + " with the " + extreme +
@@ -236,8 +237,7 @@ class GeneTracks final : public VariantPart {
 
   // The positions of the lowest (or highest) scores, the lowest (or highest) first; each once.
   std::vector<GeneArea> first_places() const {
-    std::vector<size_t> order(alleles_.size());
-    std::iota(order.begin(), order.end(), size_t{0});
+    std::vector<size_t> order = numbers_to(alleles_.size());
     const size_t count = std::min(kFirstPlaces, order.size());
     std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(count), order.end(),
                       [&](size_t a, size_t b) {
@@ -329,7 +329,6 @@ class GeneTracks final : public VariantPart {
     out.x = {"Position on " + cut_text(contig, kName),
              static_cast<double>(gene.start),
              static_cast<double>(gene.end),
-             false,
              {},
              true};
     if (gene.start == gene.end) out.x.least -= 1, out.x.most += 1;

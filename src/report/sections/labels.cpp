@@ -22,29 +22,21 @@ std::string percent(double share) {
   return value_text(100 * share) + " %";
 }
 
-// "305 pathogenic alleles"
-std::string class_text(uint64_t count, const std::string& name) {
-  return count_text(count) + " " + name + (count == 1 ? " allele" : " alleles");
-}
-
 // ---- The distribution of both classes
 
 Figure class_figure(const std::string& name, const std::string& tag, const std::string& label,
                     const LabelledScores& labelled) {
-  std::vector<float> all, of_class[2];  // that are finite
-  for (size_t i = 0; i < labelled.scores.size(); ++i) {
-    if (!std::isfinite(labelled.scores[i])) continue;
-    all.push_back(labelled.scores[i]);
+  std::vector<float> of_class[2];
+  for (size_t i = 0; i < labelled.scores.size(); ++i)
     of_class[labelled.positive[i] ? 0 : 1].push_back(labelled.scores[i]);
-  }
-  const ScoreBins bins = bins_for(all);
+  const ScoreBins bins = bins_for(labelled.scores);
   ScoreGroup classes[] = {score_group(labelled.names.positive, of_class[0], bins),
                           score_group(labelled.names.negative, of_class[1], bins)};
   Chart out;
   out.name = name + "_label_classes";
   out.title = tag + " by label";
   out.width = 640, out.height = 340;
-  out.x = {with_unit(tag, labelled.unit), bins.edge(0), bins.edge(bins.size()), false, {}};
+  out.x = {with_unit(tag, labelled.unit), bins.edge(0), bins.edge(bins.size())};
   std::vector<Field<size_t>> fields = {
       {"From", "lower edge, which belongs to the interval", [&](size_t bin) { return bins.edge(bin); }},
       {"To", "upper edge", [&](size_t bin) { return bins.edge(bin + 1); }}};
@@ -62,7 +54,7 @@ Figure class_figure(const std::string& name, const std::string& tag, const std::
     fields.push_back({"", "", [share](size_t bin) { return 100 * share(bin); }, ChartColumn::hidden});
     out.series.push_back({.mark = Series::steps,
                           .name = one.name,
-                          .legend = class_text(one.scores.count, one.name),
+                          .legend = plural(one.scores.count, one.name + " allele"),
                           .colour = kClassColours[out.series.size()],
                           .value = fields.size() - 1,
                           .opacity = kClassOpacity,
@@ -75,11 +67,8 @@ Figure class_figure(const std::string& name, const std::string& tag, const std::
              ", by the label " + label + ": the share of a class in each of " +
              plural(bins.size(), "interval") + " of " + value_text(bins.width()) + ".";
   // So that no score is silently missing from the picture.
-  if (const size_t infinite = labelled.scores.size() - all.size(); infinite > 0)
-    out.facts = plural(infinite, "infinite value") + " cannot be drawn.";
   if (beyond > 0)
-    out.facts = sentences({out.facts, plural(beyond, "score") + (beyond == 1 ? " lies" : " lie") +
-                                          " beyond the ends of the axis, far from all others."});
+    out.facts = plural(beyond, "score") + (beyond == 1 ? " lies" : " lie") + " beyond the ends of the axis.";
   out.words = "The median is " + value_text(classes[0].scores.quartiles[1]) + " for " + classes[0].name +
               " alleles and " + value_text(classes[1].scores.quartiles[1]) + " for " + classes[1].name +
               " ones.";
@@ -159,10 +148,10 @@ double threshold_of(const Curves& curves, size_t groups) {
 }
 
 std::string positives_of(const Curves& curves) {
-  return class_text(curves.metrics.positive, curves.names.positive);
+  return plural(curves.metrics.positive, curves.names.positive + " allele");
 }
 std::string negatives_of(const Curves& curves) {
-  return class_text(curves.metrics.negative, curves.names.negative);
+  return plural(curves.metrics.negative, curves.names.negative + " allele");
 }
 
 // The numbers of a curve at each rate, with its band, and the score that reaches the rate.
@@ -233,7 +222,7 @@ CurveWalk walk(const Curves& curves, Point first, bool reaches, PointOf point_of
 }
 
 Axis rate_axis(const std::string& rate, const std::string& of) {
-  return {rate + " (" + of + ")", 0, 1, false, {}};
+  return {rate + " (" + of + ")", 0, 1};
 }
 
 Figure roc_figure(const std::string& name, const std::string& tag, const Curves& curves,

@@ -217,7 +217,7 @@ std::string caption(const Changes& changes, bool genes, double limit) {
   if (changes.indels())
     text += " The row del is the deletion of the base, the others the insertion of a letter after it.";
   if (step > 1) text += " Columns are means of " + std::to_string(step) + " bases.";
-  if (genes) text += " Above, a line is a gene, a box an exon, and a high box its coding part.";
+  if (genes) text += std::string(" ") + kGenesCaption;
   return text;
 }
 

@@ -72,11 +72,7 @@ std::string logo_caption(const BaseTrack& track, bool genes) {
   else
     text +=
         "Each bar is the mean probability of the actual base over " + std::to_string(place.step) + " bases.";
-  if (genes)
-    text +=
-        " Above, a line is a gene, a box an exon, a high box its coding part, and arrows show the direction "
-        "in which "
-        "it is read.";
+  if (genes) text += std::string(" ") + kGenesCaption;
   return text;
 }
 
@@ -131,11 +127,11 @@ Figure logo_figure(const std::string& name, const TablePiece& piece, const BaseT
   chart.name = name + "_logo";
   chart.title = "Probabilities of the bases of " + piece.place();
   chart.svg = logo_svg(chart.title, piece, track, genes);
-  chart.y = {"Mean ln P of the base (nats)", -2, 0, false, {}};
+  chart.y = {"Mean ln P of the base (nats)", -2, 0};
   Series means{.name = piece.place(), .drawn = false};
   for (const Point& mean : overview_means(track, overview_window(track)))
     means.points.push_back({std::floor(static_cast<double>(piece.first) + mean.x - 0.5), mean.y});
-  chart.series = {std::move(means)};
+  if (!means.points.empty()) chart.series = {std::move(means)};
   chart.what = plural(sum.values, "base") + " with values in " + piece.place() +
                ": the mean of ln P of the actual bases, in nats, over windows of " +
                count_text(overview_window(track)) + " bases.";

@@ -77,27 +77,33 @@ Chart part_chart(const std::string& name, const SeparationFile& data, const std:
   out.name = name;
   out.title = "AUROC of " + data.score + " by " + what;
   using Part = SeparationPart;
+  // Chromosomes have none, nor has anything without a bootstrap.
+  const bool intervals = std::any_of(parts.begin(), parts.end(),
+                                     [](const Part& part) { return !std::isnan(part.metrics[0].low); });
+  const auto shown = intervals ? ChartColumn::six : ChartColumn::hidden;
   out.columns = columns_of<Part>(
-      parts,
-      {{what, "", [](const Part& part) { return cut_text(part.name, kText); }},
-       {"Positive", "", &Part::positive, ChartColumn::count},
-       {"Negative", "", &Part::negative, ChartColumn::count},
-       {"AUROC", "", [](const Part& part) { return part.metrics[0].value; }},
-       {"AUROC low", "lower end of the interval", [](const Part& part) { return part.metrics[0].low; }},
-       {"AUROC high", "upper end of the interval", [](const Part& part) { return part.metrics[0].high; }},
-       {"AUPRC", "", [](const Part& part) { return part.metrics[1].value; }},
-       {"Average precision", "", [](const Part& part) { return part.metrics[2].value; }}});
+      parts, {{what, "", [](const Part& part) { return cut_text(part.name, kText); }},
+              {"Positive", "", &Part::positive, ChartColumn::count},
+              {"Negative", "", &Part::negative, ChartColumn::count},
+              {"AUROC", "", [](const Part& part) { return part.metrics[0].value; }},
+              {"AUROC low", "lower end of the interval", [](const Part& part) { return part.metrics[0].low; },
+               shown},
+              {"AUROC high", "upper end of the interval",
+               [](const Part& part) { return part.metrics[0].high; }, shown},
+              {"AUPRC", "", [](const Part& part) { return part.metrics[1].value; }},
+              {"Average precision", "", [](const Part& part) { return part.metrics[2].value; }}});
   std::vector<std::string> labels;
   for (const Part& part : parts)
     labels.push_back(cut_text(part.name, kLabel) + " (" + count_text(part.positive) + " / " +
                      count_text(part.negative) + ")");
-  out.x = {"AUROC", ends_of(out, {3, 4}, 0.5, 1).first < 0.5 ? 0.0 : 0.5, 1, false, {}};
+  out.x = {"AUROC", ends_of(out, {3, 4}, 0.5, 1).first < 0.5 ? 0.0 : 0.5, 1};
   out.y = category_axis("", labels);
   out.series = {{.mark = Series::dots, .name = "AUROC", .colour = theme::kLine, .value = 3, .size = 4},
                 {.mark = Series::range, .colour = theme::kLine, .value = 5, .low = 4}};
   out.what = "Area under the ROC curve of " + data.score + " for the label " + data.label.expression +
              (data.label.negated ? ", where low scores speak for it" : "") + ", by " + what + ".";
-  out.how = "Beside each name stand the numbers of positive and negative alleles; lines are intervals.";
+  out.how = "Beside each name stand the numbers of positive and negative alleles" +
+            std::string(intervals ? "; lines are intervals." : ".");
   return out;
 }
 
@@ -114,10 +120,12 @@ void add_parts(const std::string& name, const SeparationFile& data, const std::s
   chart.words = "The lowest is " + value_text(low->metrics[0].value) + ", of " + low->name +
                 "; the highest is " + value_text(high->metrics[0].value) + ", of " + high->name + ".";
   if (known.size() < parts.size())
-    chart.facts = count_text(parts.size() - known.size()) + " of " + count_text(parts.size()) +
-                  (known.size() + 1 == parts.size() ? " is" : " are") +
-                  " not drawn: those with one class alone, and those after the first " +
-                  std::to_string(kMostDrawn) + ".";
+    chart.facts =
+        count_text(parts.size() - known.size()) + " of " + count_text(parts.size()) +
+        (known.size() + 1 == parts.size() ? " is" : " are") +
+        " not drawn: those without an AUROC, which have one class alone or too few alleles of one, and "
+        "those after the first " +
+        std::to_string(kMostDrawn) + ".";
   section.parts.emplace_back(figure_of(chart));
 }
 
@@ -218,9 +226,9 @@ Section gene_summary_section(const std::string& name, const std::string& path, c
                         line.numbers[2], line.numbers[3]});
   });
   Section out = begin_section(name, path, "scores by region", header);
-  out.paragraphs.push_back(plural(minima.size(), "region") + (minima.size() == 1 ? " has" : " have") +
-                           " alleles with a score" +
-                           (without > 0 ? "; " + count_text(without) + " without are left out." : "."));
+  out.paragraphs.push_back(
+      plural(minima.size(), "region") + (minima.size() == 1 ? " has" : " have") + " alleles with a score" +
+      (without > 0 ? ". Left out, because they have none: " + count_text(without) + "." : "."));
   if (minima.empty()) return out;
   Chart chart;
   chart.name = name + "_lowest";
@@ -235,7 +243,7 @@ Section gene_summary_section(const std::string& name, const std::string& path, c
   chart.series = {
       {.mark = Series::dots, .name = "mean", .colour = theme::kLine, .value = 2, .size = 4},
       {.mark = Series::range, .legend = "minimum to maximum", .colour = theme::kLine, .value = 3, .low = 1}};
-  chart.what = "Mean score of the alleles in each of the " + plural(chart.columns[0].size(), "region") +
+  chart.what = "Mean score of the alleles in each region, of the " + count_text(chart.columns[0].size()) +
                " with the lowest minimum; n is the number of alleles with a score.";
   chart.how = "Lines reach from the minimum to the maximum.";
   chart.words = "The lowest score is " + value_text(chart.columns[1].numbers[0]) + ".";
@@ -278,6 +286,9 @@ Section separation_section(const std::string& name, const std::string& path, con
 Section histogram_section(const std::string& name, const std::string& path, const ReportOptions&) {
   const HistogramFileCounts data = read_histogram(path);
   Section out = begin_section(name, path, "histogram of scores", data.header);
+  out.paragraphs.push_back(
+      "The file counts scores in bins of a hundredth. Means and quartiles are those of the middles of these "
+      "bins, and minima and maxima are edges.");
   std::vector<std::string> tags;
   for (const auto& tag : data.tags) tags.push_back(tag.name);
   const std::vector<std::string> parts = figure_parts(tags);

@@ -66,10 +66,10 @@ std::string small_logo(const Surroundings& around, const BasePlace& place, size_
 // ---- A label
 
 /// The alleles that have both a score and a class, in the order of the file, which the bootstrap samples
-/// depend on; and how many do not. No score is NaN. Takes five bytes for each allele, and drawing twelve
+/// depend on; and how many do not. Takes five bytes for each allele, and drawing twelve
 /// more.
 struct LabelledScores {
-  std::vector<float> scores = {};
+  std::vector<float> scores = {};  // finite
   std::vector<bool> positive = {};
   uint64_t missing_score = 0, missing_label = 0, other_label = 0;
   bool low = false;       // by the header, low scores are those of positive alleles
@@ -106,9 +106,9 @@ struct RocCurve {
   double auroc() const { return metrics.values[0]; }
 };
 
-/// Adds three figures and a table of the areas, whose values are those of +auroc; with one class alone a
-/// paragraph that says so, and nothing is returned. `name` begins the names of the figures, `tag` is the
-/// score's.
+/// Adds three figures, and tables of thresholds and of the areas, whose values are those of +auroc; with one
+/// class alone a paragraph that says so, and nothing is returned. `name` begins the names of the figures,
+/// `tag` is the score's.
 std::optional<RocCurve> add_label_figures(const std::string& name, const std::string& tag,
                                           const LabelledScores& scores, const ReportOptions& options,
                                           Section& section);
@@ -130,7 +130,7 @@ struct NamedAllele {
 /// finish().
 class AgreementFigures {
  public:
-  /// Two scores of one allele, neither of them NaN. Infinite ones are counted and left out.
+  /// Two scores of one allele, both finite.
   /// `name` says what the allele is, for those who point at it; it and the class are kept while dots are
   /// drawn.
   void add(double a, double b, const std::string& name = "",
@@ -144,7 +144,6 @@ class AgreementFigures {
  private:
   std::vector<BothScores> pairs_;
   std::vector<NamedAllele> named_;  // these, while there are few
-  uint64_t infinite_ = 0;
 };
 
 /// The ROC curves of several scores in one figure, at least two of them. The first eight are drawn. `label`

@@ -10,6 +10,7 @@
 #include "src/base/json.hpp"
 #include "src/base/numbers.hpp"
 #include "src/base/words.hpp"
+#include "src/files/file_name.hpp"
 #include "src/formats/carbon_scores.hpp"
 
 namespace carbon {
@@ -31,6 +32,14 @@ size_t letter_place(char letter) {
   return std::min({kLetters.find(letter), kSmallLetters.find(letter), kLetters.size()});
 }
 
+// As a user writes it.
+std::string region_text(const std::string& contig, const VcfInterval& of) {
+  const bool open = of.end >= kLastPosition;
+  if (of.begin == 0 && open) return contig;
+  return contig + ":" + count_text(static_cast<uint64_t>(of.begin) + 1) + "-" +
+         (open ? "" : count_text(static_cast<uint64_t>(of.end) + 1));
+}
+
 std::optional<VcfRegions> parse_regions(const std::vector<std::string>& texts) {
   if (texts.empty()) return std::nullopt;
   std::vector<WrittenRegion> regions;
@@ -39,38 +48,40 @@ std::optional<VcfRegions> parse_regions(const std::vector<std::string>& texts) {
   return VcfRegions(regions);
 }
 
-// Which bases of a table are asked for, and when no more can come.
+// Which bases of a table are asked for.
 class Selection {
  public:
-  Selection(std::optional<VcfRegions> regions, bool sorted) : regions_(std::move(regions)), sorted_(sorted) {}
+  explicit Selection(std::optional<VcfRegions> regions) : regions_(std::move(regions)) {}
 
   bool wants(const TableBase& base) {
     if (!regions_) return true;
     if (base.sequence != current_) {
-      if (sorted_) passed_.insert(current_);
       current_ = base.sequence;
       intervals_ = find(current_);
     }
     if (!intervals_) return false;
     const int64_t pos = base.position - 1;
-    if (sorted_ && pos > intervals_->back().end) passed_.insert(current_);
     const auto interval =
         std::lower_bound(intervals_->begin(), intervals_->end(), pos,
                          [](const VcfInterval& one, int64_t value) { return one.end < value; });
     if (interval == intervals_->end() || interval->begin > pos) return false;
     fresh_ = &*interval != interval_;
     interval_ = &*interval;
+    found_.insert(interval_);
     return true;
   }
 
   /// Whether the base that was wanted last is the first of its region.
   bool begins_region() const { return fresh_; }
 
-  /// Whether a sorted table has no further base of the regions.
-  bool complete() const {
-    return regions_ && sorted_ &&
-           std::all_of(regions_->contigs().begin(), regions_->contigs().end(),
-                       [&](const VcfRegions::Contig& contig) { return passed_.contains(contig.name); });
+  /// Regions of which no base has come.
+  std::vector<std::string> missed() const {
+    std::vector<std::string> out;
+    if (!regions_) return out;
+    for (const VcfRegions::Contig& contig : regions_->contigs())
+      for (const VcfInterval& interval : contig.intervals)
+        if (!found_.contains(&interval)) out.push_back(region_text(contig.name, interval));
+    return out;
   }
 
  private:
@@ -81,12 +92,11 @@ class Selection {
   }
 
   const std::optional<VcfRegions> regions_;
-  const bool sorted_;
   std::string current_;
   const std::vector<VcfInterval>* intervals_ = nullptr;
   const VcfInterval* interval_ = nullptr;
   bool fresh_ = false;
-  std::set<std::string> passed_;
+  std::set<const VcfInterval*> found_;
 };
 
 class Collector {
@@ -98,7 +108,7 @@ class Collector {
 
   /// Returns false if the base is not kept, because there are enough.
   bool add(const TableBase& base) {
-    if (bases_ == kMostBases) return false;
+    if (bases_ >= kMostBases) return false;
     if (!continues(base)) {
       if (out_.pieces.size() == kMostPieces) return false;
       out_.pieces.push_back({std::string(base.sequence), base.position, {}, {}, {}});
@@ -117,7 +127,7 @@ class Collector {
     const TablePiece& piece = out_.pieces.back();
     if (piece.sequence != base.sequence) return false;
     if (piece.last() == base.position)
-      throw Error("read_pieces", path_ + ": position " + std::to_string(base.position) + " of '" +
+      throw Error("read_pieces", shown_path(path_) + ": position " + std::to_string(base.position) + " of '" +
                                      piece.sequence + "' comes twice in a row");
     return base.position > piece.last() && base.position - piece.last() <= kJoined + 1;
   }
@@ -142,14 +152,17 @@ std::string strand_of(const std::vector<std::string>& header) {
   return {};
 }
 
-void note_missing(const std::string& path, const ReportOptions& options, TablePieces& out) {
-  if (!out.pieces.empty()) return;
-  const std::string where = file_name(path);
-  out.notes.push_back(options.regions.empty()
-                          ? "The table " + where + " has no base with a value."
-                          : "The table " + where + " has no base in the regions that were chosen.");
-  options.log->warning(
-      "report", path + (options.regions.empty() ? ": no base has a value" : ": no base lies in the regions"));
+void note_missing(const std::string& path, const std::vector<std::string>& missed,
+                  const ReportOptions& options, TablePieces& out) {
+  const std::string table = "The table " + file_name(path) + " has no base";
+  if (!out.pieces.empty()) {
+    // Another table may have them.
+    if (!missed.empty()) out.notes.push_back(table + " in " + and_list(missed) + ".");
+    return;
+  }
+  const bool chosen = !options.regions.empty();
+  out.notes.push_back(table + (chosen ? " in the regions that were chosen." : "."));
+  options.log->warning("report", shown_path(path) + ": no base" + (chosen ? " lies in the regions" : ""));
 }
 
 }  // namespace
@@ -185,7 +198,8 @@ void BaseTable::place(TableBase& base) {
 
 char BaseTable::letter(size_t column) const {
   const std::string_view text = table_[column];
-  if (text.size() == 1 && kind_ == InputKind::coding) return text[0];  // also of bases that are unknown
+  // These have a line for an unknown base, too.
+  if (text.size() == 1 && (kind_ == InputKind::coding || kind_ == InputKind::mutagenesis)) return text[0];
   if (text.size() != 1 || letter_place(text[0]) == kLetters.size())
     table_.fail(quoted(text) + " is not one of the bases A, C, G and T");
   return text[0];
@@ -197,7 +211,8 @@ double BaseTable::number(size_t column) const {
   const bool parsed = parse_number(table_[column], value);
   const bool lowest =
       value == -std::numeric_limits<double>::infinity();  // the logarithm of a probability of zero
-  if (!parsed || (!std::isfinite(value) && !lowest)) table_.fail(quoted(table_[column]) + " is not a number");
+  if (!parsed || (!(std::abs(value) <= kMostValue) && !lowest))
+    table_.fail(quoted(table_[column]) + " is not a number of usual size");
   return value;
 }
 
@@ -316,11 +331,11 @@ TablePieces read_pieces(const std::string& path, const ReportOptions& options) {
   out.indels = table.indels();
   out.header = table.header();
   out.both_strands = table.both_strands();
-  Selection selection(regions, table.sorted());
+  Selection selection(regions);
   Collector collector(path, out);
   TableBase base;
   bool more = false;
-  while (!more && !selection.complete() && table.next(base)) {
+  while (!more && table.next(base)) {
     if (!selection.wants(base)) continue;
     if (selection.begins_region()) collector.interrupt();
     more = !collector.add(base);
@@ -330,7 +345,7 @@ TablePieces read_pieces(const std::string& path, const ReportOptions& options) {
                         count_text(static_cast<uint64_t>(base.position)) + "; a report draws up to " +
                         count_text(kMostPieces) + " pieces of it with " + count_text(kMostBases) +
                         " bases together. Regions choose what is drawn.");
-  note_missing(path, options, out);
+  note_missing(path, more ? std::vector<std::string>{} : selection.missed(), options, out);
   return out;
 }
 

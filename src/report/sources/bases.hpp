@@ -42,8 +42,6 @@ class BaseTable {
   InputKind kind() const { return kind_; }
   /// Whether a matrix is one of indels.
   bool indels() const { return indels_; }
-  /// Whether the lines of a position are sorted, so that a position does not come again.
-  bool sorted() const { return kind_ != InputKind::base_scores; }
   /// Whether the header says that a table of score has the means of both strands.
   bool both_strands() const { return strand_ == "both"; }
   /// The header's lines of carbon.
@@ -90,7 +88,7 @@ struct TablePieces {
 
 /// Reads the pieces of a table that lie in the regions of the options, or all: the first 20 of them, with
 /// 200,000 bases together. Memory is that of these bases, however large the table is. Throws Error for a
-/// malformed table or region; regions without bases are warnings and notes.
+/// malformed table or region; regions without bases are notes, and a table without any is a warning, too.
 TablePieces read_pieces(const std::string& path, const ReportOptions& options);
 
 }  // namespace carbon

@@ -313,7 +313,7 @@ std::unique_ptr<EmbeddingReader> open_embeddings(const std::string& path) {
 }
 
 GroupTable::GroupTable(const std::string& path, const std::string& column) {
-  TableReader table(path, "read_groups");
+  TableReader table(path, "read_groups", true);
   table.read_header();  // the table may be one of carbon score
   if (table.size() == 0) throw Error("read_groups", path + ": the table of groups is empty");
   const size_t wanted = column_number(table, column), columns = table.size();

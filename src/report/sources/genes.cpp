@@ -228,14 +228,15 @@ class AnnotationReader {
     if (run || feature.type == "gene") {
       end_gene();
       const double score = share(feature.score);
-      const std::string least = feature.attribute("min_exon_p").value_or("");
+      const auto least = feature.attribute("min_exon_p");
+      if (!run && !least) fail("the gene has no min_exon_p, the least probability of its exons");
       gene_ = {.sequence = feature.contig,
                .length = feature.contig == region_ ? length_ : 0,
                .gene = {feature.id(), feature.strand, feature.begin + 1, feature.end, {}, {}},
                .run = run,
                .partial = feature.attribute("partial") == "true",
                .score = score,
-               .least = run ? score : share(least)};
+               .least = run ? score : share(*least)};
       open_ = true;
       if (gene_.length > 0 && feature.end > gene_.length) fail("the feature ends after its sequence");
       if (!run) return;

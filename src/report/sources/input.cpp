@@ -8,6 +8,7 @@
 #include "src/base/letters.hpp"
 #include "src/base/numbers.hpp"
 #include "src/base/words.hpp"
+#include "src/files/file_name.hpp"
 #include "src/files/output.hpp"
 #include "src/files/text_input.hpp"
 #include "src/formats/matrix_output.hpp"
@@ -24,7 +25,7 @@ constexpr std::string_view kTables =
 [[noreturn]] void refuse(const std::string& path, const std::string& seen) {
   throw Error(
       "input_kind",
-      (path == "-" ? "standard input" : path) + ": " + seen +
+      shown_path(path) + ": " + seen +
           "; a report draws VCF and BCF with scores, the tables of vep -O t, score, scan, embed, "
           "annotate -O tsv, +mutagenesis --matrix and +gene-summary, genes of annotate, histograms of vep "
           "and scan, embeddings in .npy and .safetensors, and the JSON of +concord and +auroc");
@@ -32,7 +33,7 @@ constexpr std::string_view kTables =
 
 // A file of carbon that has another one with more to draw, or whose table is all that there is to see.
 [[noreturn]] void explain(const std::string& path, const std::string& what) {
-  throw Error("input_kind", (path == "-" ? "standard input" : path) + ": this is " + what);
+  throw Error("input_kind", shown_path(path) + ": this is " + what);
 }
 
 // How the line of columns of each kind begins, and of those that are not drawn, what they are.
@@ -42,7 +43,7 @@ struct KnownColumns {
   const char* not_drawn = nullptr;
 };
 constexpr KnownColumns kColumns[] = {
-    {"#CHROM\tPOS\tID\tREF\tALT\tQUAL", InputKind::variants},
+    {"#CHROM\tPOS\tID\tREF\tALT\tQUAL\t", InputKind::variants},
     {"#CHROM\tPOS\tID\tREF\tALT\trow", InputKind::variants,
      "the table of rows of vep --embeddings; draw the VCF that the run has written"},
     {"#CHROM\tPOS\tID\tREF\tALT\t", InputKind::variant_table},
@@ -163,7 +164,10 @@ InputKind input_kind(const std::string& path) {
   if (text.starts_with("\x26\xfc\x8f\x88") || text.starts_with("\x88\x8f\xfc\x26"))
     explain(path, "a bigWig; " + std::string(kTables));
   if (text.starts_with("BCF")) return InputKind::variants;
-  if (text.starts_with("\x93NUMPY") || array_format_of(path) == ArrayFormat::safetensors) {
+  const bool safetensors = array_format_of(path) == ArrayFormat::safetensors;
+  if (text.starts_with("\x93NUMPY") || safetensors) {
+    if (!safetensors && is_compressed_name(path))
+      refuse(path, "a matrix is read where it lies, so it cannot be compressed; unpack it");
     if (is_stream(path))
       refuse(path, "a matrix is drawn with the table of names beside it, so it needs to be a regular file");
     return InputKind::embedding_array;
@@ -176,7 +180,7 @@ InputKind input_kind(const std::string& path) {
 }
 
 std::string file_name(const std::string& path) {
-  return path == "-" ? "standard input" : path.substr(path.rfind('/') + 1);
+  return shown_path(path.substr(path.rfind('/') + 1));
 }
 
 namespace {
@@ -185,8 +189,8 @@ constexpr size_t kHeaderLines = 10000;  // more than any header has
 
 }  // namespace
 
-TableReader::TableReader(const std::string& path, const char* function)
-    : path_(path), function_(function), input_(path, function) {}
+TableReader::TableReader(const std::string& path, const char* function, bool by_hand)
+    : path_(path), function_(function), by_hand_(by_hand), input_(path, function) {}
 
 void TableReader::fail(const std::string& what) const {
   throw Error(function_, where() + ": " + what);
@@ -210,6 +214,8 @@ bool TableReader::next() {
     line_.clear();
     return false;
   }
+  if (!jump_ && !by_hand_ && !input_.newline_seen())
+    fail("the last line has no newline, so the file is probably cut; copy it again or add the newline");
   split(line_, '\t', columns_);
   return true;
 }
@@ -269,6 +275,8 @@ std::vector<std::pair<std::string, std::string>> variant_provenance(const std::s
   return out;
 }
 
+namespace {
+
 std::string model_sentence(const HeaderFields& fields) {
   const std::string model = header_field(fields, "Model"), recipe = header_field(fields, "Recipe"),
                     type = header_field(fields, "Dtype"), device = header_field(fields, "Device");
@@ -283,6 +291,8 @@ std::string model_sentence(const HeaderFields& fields) {
     out += " This is a demonstration model: not meaningful for variants.";
   return out;
 }
+
+}  // namespace
 
 std::vector<std::string> model_sentences(const std::vector<std::string>& lines) {
   std::vector<std::string> out;

@@ -2,8 +2,8 @@
 // name alone, and the data of its section go out. Knows no picture.
 //
 // Here is what all are read through, whatever their kind: tables with tabs between their columns, line by
-// line (variants, bases, embeddings and their names, groups, GFF3), and what a header says of how its file
-// was made.
+// line (variants, bases, embeddings and their names, groups, summaries), and what a header says of how its
+// file was made.
 #pragma once
 
 #include <cstdint>
@@ -44,13 +44,16 @@ InputKind table_kind(const std::string& path, std::string_view columns);
 /// The name of a file without its folders, as titles and captions show it; "standard input" for "-".
 std::string file_name(const std::string& path);
 
+/// The largest value of a table that is drawn: sums of them are finite, and so are they as floats.
+inline constexpr double kMostValue = 1e30;
 /// No sequence is as long, and sums of positions stay far from overflow.
 inline constexpr int64_t kLastPosition = int64_t{1} << 40;
 
 class TableReader {
  public:
-  /// Opens a file. `function` names the caller in messages.
-  TableReader(const std::string& path, const char* function);
+  /// Opens a file. `function` names the caller in messages. In a table that people write `by_hand` the last
+  /// line may lack its newline; elsewhere the file is cut.
+  TableReader(const std::string& path, const char* function, bool by_hand = false);
 
   /// Reads the lines that begin with ##, and the line of columns after them, which is empty if the file ends
   /// before it. Keeps those of carbon.
@@ -64,8 +67,6 @@ class TableReader {
   const std::string& line() const { return line_; }
   size_t size() const { return columns_.size(); }
   std::string_view operator[](size_t column) const { return columns_[column]; }
-  /// False if the last line had no newline, because the file ended.
-  bool newline_seen() const { return jump_ || input_.newline_seen(); }
 
   /// A column that has a position from 1. Throws Error for another text.
   int64_t position(size_t column) const;
@@ -78,6 +79,7 @@ class TableReader {
  private:
   std::string path_;
   const char* function_;
+  bool by_hand_;
   TextInput input_;
   std::optional<IndexedTable> jump_;
   std::vector<std::string> header_;
@@ -90,10 +92,8 @@ class TableReader {
 std::vector<std::pair<std::string, std::string>> variant_provenance(const std::string& path,
                                                                     const std::vector<std::string>& lines);
 
-/// A sentence for the head of a page: the model, and of the other fields of its header line those that matter
-/// most. With the model that is part of carbon, another one that its scores are not to be used.
-std::string model_sentence(const HeaderFields& fields);
-/// One for each line of a model.
+/// A sentence for the head of a page for each line of a model: the model, and of the other fields those that
+/// matter most. With the model that is part of carbon, another one that its scores are not to be used.
 std::vector<std::string> model_sentences(const std::vector<std::string>& lines);
 
 }  // namespace carbon

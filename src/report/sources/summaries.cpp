@@ -18,7 +18,6 @@ namespace {
 constexpr size_t kMostBytes = size_t{16} << 20;  // of JSON: a thousand strata take less than one MiB
 constexpr size_t kMostGroups = 1000;
 constexpr int64_t kFarthest = 100'000'000;  // a bin of a score of a million
-constexpr double kMost = 1e30;              // of a value, so that sums and floats of them are finite
 constexpr uint64_t kMostCounted = uint64_t{1} << 53;
 constexpr const char* kAreas[] = {"auroc", "auprc", "average_precision"};
 constexpr std::pair<const char*, const char*> kMetrics[] = {{"auroc", "AUROC"},
@@ -41,7 +40,7 @@ constexpr std::pair<const char*, const char*> kMetrics[] = {{"auroc", "AUROC"},
 double number_of(const TableReader& in, std::string_view text) {
   if (text == ".") return NAN;
   double value = 0;
-  if (!parse_number(text, value) || !(std::abs(value) <= kMost))
+  if (!parse_number(text, value) || !(std::abs(value) <= kMostValue))
     in.fail("'" + printable(text) + "' is not a number of usual size");
   return value;
 }
@@ -213,6 +212,7 @@ HistogramFileCounts read_histogram(const std::string& path) {
         bin > kFarthest || count > kMostCounted || (scan && in[0].size() != 3 && in[0] != "."))
       in.fail("this is not a line of a histogram, which has two names, a bin and a count");
     if ((total += count) > kMostCounted) in.fail("the counts of the histogram are too large");
+    if (count == 0) continue;
     const std::string tag = scan ? "CARBON_SCAN" : std::string(in[0]);
     // At the ends of a contig there are no three letters.
     const std::string group = !scan          ? std::string(in[1])

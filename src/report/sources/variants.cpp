@@ -378,8 +378,6 @@ class TableSource final : public VariantSource {
  public:
   TableSource(const std::string& path, const ReportOptions& options) : table_(path, "report") {
     table_.read_header();
-    if (!table_.line().starts_with("#CHROM\tPOS\tID\tREF\tALT"))
-      table_.fail("expected the line of columns #CHROM POS ID REF ALT and scores, separated by tabs");
     columns_ = table_.size();
     read_columns(path, options.tags);
     layout_.assembly = find_assembly(options.assembly);
@@ -389,9 +387,6 @@ class TableSource final : public VariantSource {
 
   bool read(VariantRecord& record) override {
     if (!table_.next()) return false;
-    if (!table_.newline_seen())
-      table_.fail(
-          "the last line has no newline, so the file is probably cut; copy it again or add the newline");
     if (table_.size() != columns_)
       table_.fail(std::to_string(table_.size()) + " columns, and the line of names has " +
                   std::to_string(columns_));
@@ -417,8 +412,11 @@ class TableSource final : public VariantSource {
 
   void read_columns(const std::string& path, const std::vector<std::string>& wanted) {
     std::vector<KnownTag> known;
-    for (size_t i = kFixed; i < columns_; ++i)
+    for (size_t i = kFixed; i < columns_; ++i) {
+      if (std::any_of(known.begin(), known.end(), [&](const KnownTag& one) { return one.name == table_[i]; }))
+        table_.fail("two columns are named '" + printable(table_[i]) + "'");
       known.push_back({std::string(table_[i]), table_[i].ends_with("_FLAG") ? "String" : "Float"});
+    }
     layout_.table = true;
     choose_tags(known, models_of(table_.header()), wanted, path, layout_);
     const auto column = [&](const std::string& name) {

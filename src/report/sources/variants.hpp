@@ -64,7 +64,7 @@ class LabelJudge {
   /// `path` is the name of the file, for messages.
   LabelJudge(const std::string& path, const std::string& expression, const VcfReader& reader);
 
-  enum class Verdict { positive, negative, other, missing };
+  enum class Verdict : uint8_t { positive, negative, other, missing };
   /// Of an ALT, counted from 0. Throws Error (contig:pos) if it is unclear which value belongs to the allele,
   /// and for a number other than 0 and 1 where the expression is a tag alone.
   Verdict judge(const VcfReader& reader, const VcfRecord& record, size_t alt);
