@@ -1,8 +1,9 @@
 // bench_gpu: the CUDA backend's speed beside what the same device did in the same run.
 //
-//   bench_gpu [--model 500M|3B|8B|tiny]... [--dtype f16] [--window TOKENS|--decode] [--device N]
+//   bench_gpu [--model 500M|3B|8B|tiny]... [--dtype f16] [--window TOKENS|--decode] [--batch N]...
+//             [--device N] [--commit NAME]
+//   bench_gpu --kernels [--model NAME]... [--dtype f16] [--window TOKENS] [--batch N]... [--device N]
 //             [--commit NAME]
-//   bench_gpu --kernels [--model NAME]... [--dtype f16] [--window TOKENS] [--device N] [--commit NAME]
 //   bench_gpu --tiles [--model NAME]... [--device N]
 //   bench_gpu --bits [--model NAME]... [--device N]
 //   bench_gpu --marginals CHECKPOINT --output FOLDER [--device N]      for parity.py (marginals.hpp)
@@ -18,10 +19,11 @@
 // with one alternative allele a site; its limit counts what two alleles share once. Prefill and vep take as
 // many windows as --batch-tokens by default.
 // With --dtype f16 everything is by the backend's own kernels in f16. With --window only prefill is measured,
-// of windows of so many tokens, as `carbon scan` has them; with --decode only steps of generation.
+// of windows of so many tokens, as `carbon scan` has them; with --decode only steps of generation, whose
+// prompts the library computes, since that takes less time. --batch gives the batches of decode steps.
 // With --kernels the time of prefill and of decode steps is divided among their kernels (kernel_times.hpp).
 // With --tiles each product of a model is timed with each tile that could serve it (tiles.hpp).
-// With --bits nothing is timed: it says how tensor cores and the library add (bits.hpp).
+// With --bits it says how tensor cores and the library add, and times a barrier of a grid (bits.hpp).
 // With --host the emulated GPU runs no kernel: what is left is the time that the host takes for itself, while
 // a GPU would have nothing to do.
 // Prints Markdown. Exit status 1 on an error, 77 without a GPU.
@@ -30,6 +32,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -98,6 +101,7 @@ struct Settings {
   std::string host;                // multiprocessors
   DType dtype = DType::bf16;
   bool kernels = false, tiles = false, bits = false, decode = false;
+  std::vector<size_t> batches;  // what `sizes` refers to, if there are any
   Sizes sizes = kSizes;
 };
 
@@ -130,10 +134,6 @@ void print_row(const std::string& heading, const Limits& limits, const Work& wor
   std::fflush(stdout);
 }
 
-std::shared_ptr<const Checkpoint> open_checkpoint(const test::GeneratedCheckpoint& files) {
-  return std::make_shared<const Checkpoint>(files.dir());
-}
-
 /// For make_checkpoint.
 std::string options_of(const Shape& shape, const Sizes& sizes) {
   std::string text = "--vocab 4224 --dna-start 0 --dtype bf16";
@@ -145,6 +145,14 @@ std::string options_of(const Shape& shape, const Sizes& sizes) {
   add("layers", c.layers), add("hidden", c.hidden), add("heads", c.heads), add("kv-heads", c.kv_heads);
   add("head-dim", c.head_dim), add("intermediate", c.intermediate), add("tied", c.tied_head ? 1 : 0);
   return text;
+}
+
+/// In memory, or from files where the published context does not hold the windows.
+std::shared_ptr<const Checkpoint> open_checkpoint(const Shape& shape, const Sizes& sizes) {
+  if (sizes.window <= shape.config.max_positions)
+    return std::make_shared<const Checkpoint>(synthetic_checkpoint(shape.name, std::nullopt));
+  const test::GeneratedCheckpoint files(options_of(shape, sizes));
+  return std::make_shared<const Checkpoint>(files.dir());  // which stay open
 }
 
 /// The products of a layer, and of the head.
@@ -178,8 +186,7 @@ void report_graphs(const Shape& shape, const Model& model) {
 }
 
 void bench_shape(const Settings& settings, const Shape& shape, const Limits& limits) {
-  const test::GeneratedCheckpoint files(options_of(shape, settings.sizes));
-  const auto checkpoint = open_checkpoint(files);
+  const auto checkpoint = open_checkpoint(shape, settings.sizes);
   const Sizes& sizes = settings.sizes;
   const bool f16 = settings.dtype == DType::f16;
   for (const bool library : {true, false}) {
@@ -188,7 +195,7 @@ void bench_shape(const Settings& settings, const Shape& shape, const Limits& lim
                                               : library ? " | library | "
                                                         : " | own | ");
     try {
-      Model model(checkpoint, {settings.dtype, settings.device, library}, sizes);
+      Model model(checkpoint, {settings.dtype, settings.device, library || (settings.decode && !f16)}, sizes);
       const ModelConfig& config = model.config();
       if (!settings.decode)
         print_row(heading + prefill_name(model), limits,
@@ -213,9 +220,8 @@ void bench_shape(const Settings& settings, const Shape& shape, const Limits& lim
 
 /// What commands do, kernel by kernel: prefill by the library, and decode steps.
 void bench_kernels(const Settings& settings, const Shape& shape) {
-  const test::GeneratedCheckpoint files(options_of(shape, settings.sizes));
-  Model model(open_checkpoint(files), {settings.dtype, settings.device, settings.dtype == DType::bf16},
-              settings.sizes);
+  Model model(open_checkpoint(shape, settings.sizes),
+              {settings.dtype, settings.device, settings.dtype == DType::bf16}, settings.sizes);
   KernelTimes times(model.stream());
   model.measure_kernels(times);
   const auto print = [&](const std::string& work, const std::function<double()>& measure) {
@@ -243,8 +249,7 @@ void bench_kernels(const Settings& settings, const Shape& shape) {
 /// What commands do, where the device does nothing. It draws nothing either, so that samples would end at
 /// once, and what is timed of a step of generation is its forward.
 void bench_host(const Settings& settings, const Shape& shape) {
-  const test::GeneratedCheckpoint files(options_of(shape, settings.sizes));
-  Model model(open_checkpoint(files), {DType::bf16, settings.device, true}, settings.sizes);
+  Model model(open_checkpoint(shape, settings.sizes), {DType::bf16, settings.device, true}, settings.sizes);
   const auto print = [&](const std::string& what, size_t count, const char* unit, double seconds) {
     std::printf("| %s | %s | %.4g | %.4g a %s |\n", shape.name.c_str(), what.c_str(), 1e6 * seconds,
                 1e6 * seconds / static_cast<double>(count), unit);
@@ -288,6 +293,8 @@ Settings parse(int argc, char** argv) {
     } else if (option == "--window" && std::atoi(value.c_str()) > 0) {
       settings.sizes.window = static_cast<size_t>(std::atoi(value.c_str()));
       settings.sizes.batches = {};
+    } else if (option == "--batch" && std::atoi(value.c_str()) > 0) {
+      settings.batches.push_back(static_cast<size_t>(std::atoi(value.c_str())));
     } else if (option == "--commit") {
       settings.commit = value;
     } else if (option == "--marginals") {
@@ -307,6 +314,7 @@ Settings parse(int argc, char** argv) {
     throw Error("bench_gpu", "--marginals and --output go together");
   if (settings.shapes.empty())
     for (const std::string& name : shapes_of_kmers()) settings.shapes.push_back(find_shape(name));
+  if (!settings.batches.empty()) settings.sizes.batches = settings.batches;
   return settings;
 }
 
@@ -363,8 +371,9 @@ int run(const Settings& settings) {
       print_tiles(device, products_of(shape.config), kTileRows, settings.sizes.effort);
     return 0;
   }
-  const Limits limits{copy_bandwidth(device, settings.sizes.effort),
-                      matrix_rate(device, settings.sizes.effort)};
+  Effort effort = settings.sizes.effort;
+  if (settings.decode) effort.seconds /= 10;
+  const Limits limits{copy_bandwidth(device, effort), matrix_rate(device, effort)};
   std::printf("copy bandwidth, read + written: %.4g TB/s\nbf16 matrix rate: %.4g TFLOP/s\n\n",
               limits.bandwidth / 1e12, limits.rate / 1e12);
   std::printf(
