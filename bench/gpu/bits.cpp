@@ -228,6 +228,13 @@ class Bits {
 
   void print_conclusions() const {
     std::printf("\n");
+    const auto blocks = static_cast<unsigned>(device_->multiprocessors());
+    const cuda::Memory counter(device_, sizeof(uint32_t), "bits");
+    const float barrier = barrier_microseconds(device_->stream().handle(), blocks, counter.as<uint32_t>());
+    if (barrier < 0)
+      std::printf("a barrier of the whole grid cannot be measured here\n");
+    else
+      std::printf("a barrier of %u blocks of %u threads takes %.3g us\n", blocks, kBarrierThreads, barrier);
     for (const auto& [name, differ] : wgmma_)
       std::printf("%s has %s bits of mma.sync\n", name.c_str(), differ == 0 ? "all" : "NOT all");
     std::printf("the library has the bits of one chain of mma.sync in %zu of %zu products\n", one_chain_,

@@ -13,8 +13,8 @@
 namespace carbon::gpu_bench {
 
 /// Prints a table of small products of numbers that tell additions apart, one of the products given, with
-/// `rows` rows, by the library, and what follows. False if a result is wrong, which is a fault of the
-/// program.
+/// `rows` rows, by the library, what follows, and the time of a barrier of all blocks. False if a result is
+/// wrong, which is a fault of the program.
 bool print_bits(const std::shared_ptr<const cuda::Device>& device, std::span<const TileProduct> products,
                 size_t rows);
 

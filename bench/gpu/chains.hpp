@@ -1,4 +1,5 @@
-// Products whose order of sums is known, by the instructions that could compute scores (bits.hpp).
+// Products whose order of sums is known, by the instructions that could compute scores (bits.hpp), and a
+// barrier.
 #pragma once
 
 #include <cstddef>
@@ -33,5 +34,10 @@ enum class WgmmaForm {
   n64_registers  // the same, with the rows in registers
 };
 void run_wgmma_chain(cuda::Stream& stream, const ChainCall& call, WgmmaForm form);
+
+inline constexpr unsigned kBarrierThreads = 288;
+/// Microseconds of a barrier of all blocks of a grid, on which a step of generation in one launch would rest,
+/// barrier.cu; negative where a grid cannot have one. `counter` is in device memory.
+float barrier_microseconds(cudaStream_t stream, unsigned blocks, uint32_t* counter);
 
 }  // namespace carbon::gpu_bench
