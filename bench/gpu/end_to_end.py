@@ -3,9 +3,10 @@
     end_to_end.py PROGRAMS [--model 500M|3B|8B|tiny]...
 
 PROGRAMS is a folder with carbon, carbon-cuda.so and make_checkpoint. For each model, by default 500M and 3B, random weights
-are made, and scan runs on random bases, with the first model also score and vep, each for about five seconds of work. From
-the time of a run that of a run over a few bases is taken away, in which the model is loaded. Busy is the share of time in
-which a kernel ran, as nvidia-smi samples it from the first work to the last; CPU are seconds of the host in one of the run.
+are made, and scan runs on random bases, with the first model also score and vep, each for about five seconds of work; score
+has records of a window each. From the times of a run those of a run over a few bases are taken away, in which the model is
+loaded. Of the rest busy is the share in which a kernel ran, as nvidia-smi samples it from when the model is loaded to the
+end, and CPU are seconds of the host in one.
 With two models or more, the second one then generates without and with proposals of the first one. The proposals of
 random weights are hardly ever accepted: what is measured is the time of a step of each.
 Prints Markdown. Exit status 1 if a command fails.
@@ -26,29 +27,9 @@ from shapes import SHAPES, checkpoint_options
 WORK = {"scan -O t": 2000000, "score -O tsv": 8000000, "score -O tsv, .gz": 4000000, "vep anchored, horizon 96": 20000}
 DIVISORS = {"500M": 1, "3B": 5, "8B": 10, "tiny": 20000}
 CONTEXT = 4200  # bases before the first SNV
-
-
-class Busy:
-    """Samples of nvidia-smi while a command runs."""
-
-    def __enter__(self):
-        query = ["nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits", "-lms", "100", "--id=0"]
-        try:
-            self.sampler = subprocess.Popen(query, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        except OSError:
-            self.sampler = None
-        self.share = None
-        return self
-
-    def __exit__(self, *_):
-        if self.sampler is None:
-            return
-        self.sampler.terminate()
-        samples = [int(line) for line in self.sampler.communicate()[0].split() if line.isdigit()]
-        busy = [i for i, sample in enumerate(samples) if sample > 0]
-        if busy:
-            during = samples[busy[0]:busy[-1] + 1]
-            self.share = sum(during) / len(during) / 100
+RECORD = 8190  # bases of a record of score
+# What is still in a buffer when the sampler is ended would be lost.
+SAMPLER = ["stdbuf", "-oL", "nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits", "-lms", "100", "--id=0"]
 
 
 class Commands:
@@ -61,29 +42,36 @@ class Commands:
         return path
 
     def run(self, *words):
-        """Seconds, the share of them in which the GPU was busy, seconds of the CPU, and what was said; None if it failed."""
+        """Seconds, seconds of the CPU, the share in which the GPU was busy with a loaded model, and what was said; None if it failed."""
         used = lambda: sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
-        with Busy() as busy:
-            before, start = used(), time.perf_counter()
-            done = subprocess.run([os.path.join(self.programs, "carbon"), *words, "--device", "cuda"], stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.PIPE, text=True)
-            seconds, cpu = time.perf_counter() - start, used() - before
-        if done.returncode == 0:
-            return seconds, busy.share, cpu, done.stderr
-        print("%s: exit status %d: %s" % (" ".join(words), done.returncode, done.stderr[-600:].strip()), flush=True)
+        before, start, said, sampler = used(), time.perf_counter(), "", None
+        carbon = subprocess.Popen([os.path.join(self.programs, "carbon"), *words, "--device", "cuda", "-v", "4"],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        for line in carbon.stderr:
+            said += line
+            if sampler is None and line.startswith("[I::engine] model "):
+                sampler = subprocess.Popen(SAMPLER, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        code = carbon.wait()
+        seconds, cpu, samples = time.perf_counter() - start, used() - before, []
+        if sampler is not None:
+            sampler.terminate()
+            samples = [int(line) / 100 for line in sampler.communicate()[0].split() if line.isdigit()]
+        if code == 0:
+            return seconds, cpu, sum(samples) / len(samples) if samples else None, said
+        print("%s: exit status %d: %s" % (" ".join(words), code, said[-600:].strip()), flush=True)
         self.failed += 1
         return None
 
-    def write(self, bases):
-        """A FASTA of random bases, and a VCF of an SNV at each base after the context."""
+    def write(self, bases, length, snvs=0):
+        """A FASTA of random bases in records of a length, and a VCF of an SNV at each of the last ones."""
         fasta, vcf = os.path.join(self.folder, "in.fa"), os.path.join(self.folder, "in.vcf")
-        sequence = "".join(random.Random(bases).choices("ACGT", k=bases))
+        sequence = random.Random(bases).randbytes(bases).translate(b"ACGT" * 64).decode()
         with open(fasta, "w") as file:
-            file.write(">r\n%s\n" % sequence)
+            file.writelines(">r%d\n%s\n" % (at // length, sequence[at:at + length]) for at in range(0, bases, length))
         with open(vcf, "w") as file:
-            file.write("##fileformat=VCFv4.2\n##contig=<ID=r,length=%d>\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" % bases)
-            file.writelines("r\t%d\t.\t%s\t%s\t.\t.\t.\n" % (at + 1, sequence[at], "ACGT"["ACGT".index(sequence[at]) - 1])
-                            for at in range(CONTEXT, bases))
+            file.write("##fileformat=VCFv4.2\n##contig=<ID=r0,length=%d>\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" % bases)
+            file.writelines("r0\t%d\t.\t%s\t%s\t.\t.\t.\n" % (at + 1, sequence[at], "ACGT"["ACGT".index(sequence[at]) - 1])
+                            for at in range(bases - snvs, bases))
         if os.path.exists(fasta + ".fai"):
             os.remove(fasta + ".fai")
         return fasta, vcf
@@ -97,21 +85,23 @@ class Commands:
         return ["vep", "-f", fasta, "--recipe", "anchored", "--horizon", "96", *output, vcf]
 
     def measure(self, shape, path, names):
-        fasta, vcf = self.write(96)
+        fasta, vcf = self.write(96, 96)
         start = self.run(*self.words("score", fasta, vcf), "-m", path)
         if start is None:
             return
         for name in names:
-            snvs = name.startswith("vep")
-            count = max(2 if snvs else 96, WORK[name] // DIVISORS[shape])
-            fasta, vcf = self.write(CONTEXT + count if snvs else count)
+            variants = name.startswith("vep")
+            count = max(2 if variants else 96, WORK[name] // DIVISORS[shape])
+            bases = CONTEXT + count if variants else count
+            fasta, vcf = self.write(bases, RECORD if name.startswith("score") else bases, count if variants else 0)
             result = self.run(*self.words(name, fasta, vcf), "-m", path)
             if result is None:
                 continue
-            seconds, busy, cpu, _ = result
+            seconds, cpu, busy, _ = result
+            work = max(seconds - start[0], 1e-9)
             print("| %s | %s | %d | %.2f | %.2f | %.4g | %s | %.2f |" % (
-                shape, name, count, seconds, start[0], count / max(seconds - start[0], 1e-9),
-                "" if busy is None else "%.2f" % busy, cpu / seconds), flush=True)
+                shape, name, count, seconds, start[0], count / work, "" if busy is None else "%.2f" % busy,
+                (cpu - start[1]) / work), flush=True)
 
     def generate(self, draft, target):
         """Seconds of steps of both models."""

@@ -171,10 +171,11 @@ def all_parts():
     env = {"PATH": tools + ":" + os.environ["PATH"]}
     result, _ = first("faults", build=programs, env=env)
     ended = [line[3:].split(":")[0] for line in result.lines() if line.startswith("== ") and ":" in line]
-    expect_equal(ended[:7], ["environment", "plan", "small", "commands", "memory", "bench-500M", "kernels-500M"], "one after the other")
+    expect_equal(ended[:5], ["environment", "plan", "small", "commands", "memory"], "one after the other")
     beside = ["stream", "rows", "linear", "attention", "heads", "draw", "letters", "decoder"]
-    expect_equal(sorted(ended[7:]), sorted(beside + ["memcheck", "racecheck"]), "side by side")
-    expect_equal(sorted(called(programs)), sorted("check_gpu " + name for name in ["plan", "--small", "memory", *beside]), "checks")
+    expect_equal(sorted(ended[5:]), sorted(beside + ["sm_75", "memcheck", "racecheck"]), "side by side")
+    expect_equal(sorted(called(programs)),
+                 sorted(["check_gpu-sm_75 --small"] + ["check_gpu " + name for name in ["plan", "--small", "memory", *beside]]), "checks")
     expect("--tool racecheck" in lines_of(result, "racecheck")[1] and "check_gpu --small" in lines_of(result, "racecheck")[1],
            "what the sanitizer runs", result)
     expect("skipped" in lines_of(result, "memcheck")[-1] and result.rc == 0, "what is skipped is not a failure", result)
@@ -187,39 +188,71 @@ def all_parts():
 
 
 @case
+def limits_of_a_call():
+    """Together they are at most those of SECONDS_LEFT, where what runs side by side counts once."""
+    for call, parts, one_by_one in (("faults", 16, 5), ("choices", 11, 11), ("figures", 5, 5)):
+        programs, tools = stand_ins(), fresh()
+        script(tools, "timeout", '[[ $1 != --kill-after=* ]] || { echo "$2" >> %s/limits; shift; }\nshift\nexec "$@"\n' % tools)
+        script(tools, "compute-sanitizer", "exit 0\n")
+        first(call, build=programs, seconds=10000, env={"PATH": tools + ":" + os.environ["PATH"]})
+        limits = [int(line) for line in read(os.path.join(tools, "limits")).split()]
+        expect_equal(len(limits), parts, "parts of " + call)
+        expect(sum(limits[:one_by_one]) + max(limits[one_by_one:], default=0) <= 560, "limits of %s: %r" % (call, limits))
+
+
+@case
 def figures():
+    """The speed of a shape, its kernels and PyTorch beside it."""
     programs = stand_ins()
-    result, _ = first("figures", "bench", "CARBON_CUDA_GRAPHS=0", build=programs, env={"COMMIT": "abc"})
+    first("figures", build=programs, env={"COMMIT": "abc"})
+    expect_equal(called(programs, "bench_gpu"), ["bench_gpu --kernels --model 8B --commit abc", "bench_gpu --model 8B --commit abc"], "calls")
+    result, _ = first("figures", build=linked())
     expect(result.rc == 0, "expected rc 0", result)
-    expect_equal(called(programs, "bench_gpu"),
-                 ["bench_gpu --commit abc", "bench_gpu --model 500M --commit abc CARBON_CUDA_GRAPHS=0"], "calls of bench_gpu")
+    expect_equal([len([line for line in lines_of(result, name) if line.startswith("| tiny")]) for name in ("bench", "peer")], [8, 8], "rows")
+    expect("without events" in "".join(lines_of(result, "kernels")), "kernels", result)
+
+
+def table(lines):
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| tiny")]
 
 
 @case
 def choices():
-    """Whole commands, windows, hints, f16 and errors on the emulated GPU, with a nvidia-smi that has seen it half busy."""
+    """All parts but the profiler on the emulated GPU, with a nvidia-smi that has seen it half busy."""
     tools = fresh()
-    script(tools, "nvidia-smi", "[[ $* == *-lms* ]] || exit 0\nprintf '%s\\n' 0 40 60 0\nexec sleep 100\n")
-    result, out = first("choices", "whole", "windows", "hints", "f16", "error", "peer", build=linked(),
-                        env={"PATH": tools + ":" + os.environ["PATH"]})
+    clock = write(tools, "clock", b"0")
+    script(tools, "nvidia-smi", 'case $* in\n*-lms*) printf "%%s\\n" 0 100 40 60; exec sleep 100 ;;\n'
+           '*clocks.sm*) n=$(($(cat %s) + 5)); echo $n > %s; echo "$n MHz" ;;\nesac\n' % (clock, clock))
+    parts = ["bits", "whole", "windows", "hints", "CARBON_CUDA_OVERLAP=0", "CARBON_CUDA_GRAPHS=0", "error", "f16"]
+    result, out = first("choices", *parts, build=linked(), env={"PATH": tools + ":" + os.environ["PATH"]})
     expect(result.rc == 0, "expected rc 0", result)
-    table = lambda name: [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines_of(result, name) if line.startswith("| tiny")]
-    whole = table("whole")
+    rows = lambda name: table(lines_of(result, name))
+    whole = rows("whole")
     expect_equal([row[1] for row in whole[:5]], ["scan -O t", "score -O tsv", "score -O tsv, .gz", "vep anchored, horizon 96", "scan -O t"],
                  "commands")
     for row in whole[:5]:
         expect(float(row[3]) > 0 and float(row[5]) > 0 and row[6] == "0.50", "times, and how busy the GPU was: %r" % row)
     expect(whole[5][1] == "" and whole[6][1] == "tiny" and float(whole[6][4]) > 0 and float(whole[6][5]) > 0, "drafting: %r" % whole[5:])
-    expect_equal([row[:3] for row in table("windows")[:2]], [["tiny", way, "prefill, 2 windows of 30"] for way in ("library", "own")], "windows")
-    expect_equal(table("windows")[-1][2], "without events", "kernels")
-    expect_equal([(row[1], len([ms for ms in row[2:] if float(ms) > 0])) for row in table("hints")],
+    expect_equal([row[:3] for row in rows("windows")[:2]], [["tiny", way, "prefill, 2 windows of 30"] for way in ("library", "own")], "windows")
+    expect_equal([row[1] for row in rows("windows") if row[2] == "without events"],
+                 ["prefill, 2 windows of 30", "prefill, 4 windows of 20", "decode, batch 3"], "kernels")
+    expect_equal([(row[1], len([ms for ms in row[2:] if float(ms) > 0])) for row in rows("hints")],
                  [("decode, batch 1", 4), ("decode, batch 3", 4)], "hints")
-    expect_equal({row[1] for row in table("f16")}, {"own, f16"}, "f16")
-    expect("carbon, f16" in [row[1] for row in table("error")], "errors", result)
-    expect_equal(len(table("peer")), 4, "rows for PyTorch")
-    once_more = [line for line in result.lines()[result.lines().index("== once more: whole"):] if line.startswith("| tiny")]
-    expect_equal(once_more, [line for name in ("whole", "windows", "hints", "f16", "error", "peer") for line in lines_of(result, name)
-                             if line.startswith("| tiny")], "the tables, once more")
+    for switch in parts[4:6]:
+        expect_equal([row[1:3] for row in rows(switch)], [["own", "decode, batch 1"], ["own", "decode, batch 3"]], "steps with " + switch)
+        expect("switches: " + switch in read(os.path.join(out, switch + ".log")).decode(), "the switch")
+    expect_equal([row[1:3] for row in rows("f16")], [["own, f16", "prefill, 2 windows of 30"]], "f16")
+    expect("carbon, f16" in [row[1] for row in rows("error")], "errors", result)
+    # At the end the tables once more: of kernels those that take long, and of bits the conclusions.
+    again = [line.split()[3].rstrip(":") for line in result.lines() if line.startswith("== once more, ")]
+    expect_equal(again, ["windows", "f16", "error", *parts[4:6], "whole", "hints", "bits"], "the order at the end")
+    end = result.lines()[result.lines().index(next(line for line in result.lines() if line.startswith("== once more, whole"))):]
+    expect_equal(table(end), rows("whole") + rows("hints"), "the tables, once more")
+    expect_equal(end[-2], "the library has the bits of one chain of mma.sync in 0 of 12 products", "the last line")
+    expect("a barrier of the whole grid cannot be measured here" in end and not any("64 x 64" in line for line in end), "bits", result)
+    # The clocks before and after a part.
+    clocks = read(os.path.join(out, "whole.log.clocks")).decode().split("\n")
+    expect(clocks[0] != clocks[1] and lines_of(result, "whole")[-1].endswith(" s; " + clocks[1]), "clocks", result)
 
 
 @case
@@ -227,20 +260,33 @@ def choices_with_stand_ins():
     """What is called for a GPU that is not emulated, and what a program that fails leaves out."""
     row = "| 500M | own | decode, batch 1 | 1 | 1 | 1 | 2.5 | 1 | 1 |"
     programs, tools = stand_ins(bench_gpu='[[ ${0##*/} != bench_gpu-256B ]] || exit 1\necho "%s"' % row), fresh()
-    script(tools, "ncu", 'echo "    Duration us 3.5 of $*"\n')
-    result, _ = first("choices", "bits", "hints", "f16", "ncu", "decoder", "attention", "linear", "sm_75", build=programs,
-                      env={"PATH": tools + ":" + os.environ["PATH"], "COMMIT": "abc"})
+    script(tools, "ncu", '[[ $* == *stream_kernel* ]] && exit 0\necho "    Duration us 3.5 of $*"\nexit 9\n')
+    result, _ = first("choices", build=programs, env={"PATH": tools + ":" + os.environ["PATH"], "COMMIT": "abc"})
     expect(result.rc == 1 and "exit status 1" in lines_of(result, "hints")[-1], "a program has failed", result)
     for shape in ("3B", "500M"):
-        expect_equal(len([call for call in called(programs, "bench_gpu") if call.endswith("--decode --model " + shape)]), 4, "calls")
-    expect("| 500M | decode, batch 1 | 2.5 | 2.5 |  | 2.5 |" in lines_of(result, "hints"), "no figure in its place", result)
-    expect("bench_gpu --bits --commit abc" in called(programs, "bench_gpu"), "bits")
-    expect("bench_gpu --dtype f16 --model 500M --commit abc" in called(programs, "bench_gpu"), "f16")
-    profiled = [line for line in lines_of(result, "ncu") if "--clock-control none" in line]
-    expect_equal([name in line for name, line in zip(("attention_mma_file", "attention_decode_file", "stream_kernel"), profiled)], [True] * 3,
-                 "kernels")
-    expect_equal(sorted(called(programs)), ["check_gpu attention", "check_gpu decoder", "check_gpu linear", "check_gpu plan",
-                                            "check_gpu-sm_75 --small"], "checks")
+        expect_equal(len([call for call in called(programs, "bench_gpu")
+                          if call.endswith("--decode --batch 1 --batch 16 --batch 64 --model " + shape)]), 4, "calls")
+    expect_equal(lines_of(result, "hints").count("| 500M | decode, batch 1 | 2.5 | 2.5 |  | 2.5 |"), 2, "no figure in its place")
+    for words in ("--bits", "--dtype f16 --window 1366 --model 500M",
+                  "--decode --batch 1 --batch 16 --batch 64 --model 500M"):
+        expect(any(call.startswith("bench_gpu %s --commit abc" % words) for call in called(programs, "bench_gpu")), words)
+    expect("bench_gpu --kernels --batch 64 --batch 256 --model 3B" in called(programs, "bench_gpu"), "kernels of steps")
+    profiled = [line.split("--kernel-name ")[1].split()[0] + " " + line.split("bench_gpu ")[1]
+                for line in lines_of(result, "ncu") if "--clock-control none" in line]
+    expect_equal(profiled, ["regex:attention_mma_file --kernels --window 8191 --model 500M",
+                            "regex:attention_decode_file --kernels --batch 64 --model 500M"], "kernels")
+    expect("exit status 1" in lines_of(result, "ncu")[-1], "a kernel was not found", result)
+
+
+@case
+def hints_that_take_too_long():
+    """What has been measured is in the table of a call that is ended."""
+    slow = ('[[ $* != *500M || ${0##*/} == bench_gpu ]] || exec sleep 100\n'
+            'echo "| ${*: -1} | own | decode, batch 1 | 1 | 1 | 1 | 2.5 | 1 | 1 |"')
+    result, _ = first("choices", "hints", build=stand_ins(bench_gpu=slow), seconds=5)
+    expect(result.rc == 1 and "ended after its limit" in lines_of(result, "hints")[-1], "it is ended", result)
+    rows = [line for line in lines_of(result, "hints") if "decode" in line]
+    expect_equal(rows, ["| 3B | decode, batch 1 | 2.5 | 2.5 | 2.5 | 2.5 |", "| 500M | decode, batch 1 | 2.5 |  |  |  |"], "the tables")
 
 
 @case
@@ -256,6 +302,7 @@ def bits():
     expect_equal(rows["the library"][0] + rows["the library"][-1], "01 term, in double, to nearest", "the library")
     expect(all(int(differ) > 0 for differ in rows["the library"][1:-1]), "numbers that tell the ways apart", result)
     expect("the library has the bits of one chain of mma.sync in 0 of 12 products" in result.text, "products", result)
+    expect("a barrier of the whole grid cannot be measured here" in result.text, "the barrier", result)
     result = run({"CARBON_EMULATED_ERROR": "4"})
     expect(result.rc == 1 and "FAILED: the library sums integers wrongly" in result.text, "a wrong result is a fault", result)
     result = run({"CARBON_EMULATED_SM": "80"})
@@ -289,15 +336,28 @@ def one_file_and_what_was_refused():
         names = packed.getnames()
     expect("./rows.log" in names and "./stream.log" in names and "./environment.log" in names, "the logs: %r" % names)
     expect(not any("libraries" in name for name in names), "libraries are packed: %r" % names)
+    expect_equal(os.listdir(os.path.dirname(archive)), ["results.tar.gz"], "files")
+
+
+@case
+def a_call_that_is_killed():
+    """What ends the call leaves the parts before in the archive, here in a folder that is there already."""
+    folder = fresh()
+    programs = stand_ins('[[ $1 != memory ]] || kill -KILL "$(cut -d" " -f4 "/proc/$PPID/stat")"')
+    result, _ = first("faults", "small", "memory", build=programs, env={"OUT": folder})
+    expect_equal(result.rc, -9, "exit status")
+    expect_equal(os.listdir(folder), ["first-faults.tar.gz"], "files")
+    with tarfile.open(os.path.join(folder, "first-faults.tar.gz")) as packed:
+        expect("./small.log" in packed.getnames(), "the logs: %r" % packed.getnames())
 
 
 @case
 def every_part_counts():
     parts = {"faults": (("plan", "check_gpu"), ("small", "check_gpu"), ("memory", "check_gpu"), ("decoder", "check_gpu"),
-                        ("commands", "carbon"), ("bench-500M", "bench_gpu"), ("kernels-500M", "bench_gpu")),
-             "figures": (("bench", "bench_gpu"), ("kernels", "bench_gpu"), ("CARBON_CUDA_LIBRARY=0", "bench_gpu")),
-             "choices": (("bits", "bench_gpu"), ("whole", "carbon"), ("windows", "bench_gpu"), ("f16", "bench_gpu"),
-                         ("error", "bench_gpu"), ("sm_75", "check_gpu-sm_75"))}
+                        ("commands", "carbon"), ("sm_75", "check_gpu-sm_75")),
+             "figures": (("bench", "bench_gpu"), ("kernels", "bench_gpu"), ("peer", "bench_gpu")),
+             "choices": (("bits", "bench_gpu"), ("whole", "carbon"), ("windows", "bench_gpu"), ("CARBON_CUDA_GRAPHS=0", "bench_gpu"),
+                         ("f16", "bench_gpu"), ("error", "bench_gpu"))}
     for call, part, program in ((call, *each) for call in parts for each in parts[call]):
         programs = stand_ins()
         script(programs, program, "[[ $1 != plan ]]\n" if part == "plan" else "[[ $1 == plan ]]\n")
@@ -318,7 +378,7 @@ def a_part_that_takes_too_long():
     # With time left it does not run again either. 124 is what `timeout` says of a program that it has ended.
     programs = stand_ins("[[ $1 != memory ]] || exit 124")
     result, _ = first("faults", "memory", build=programs)
-    expect(result.rc == 1 and "ended after its limit of 20 s" in lines_of(result, "memory")[-1], "it says so", result)
+    expect(result.rc == 1 and "ended after its limit of 10 s" in lines_of(result, "memory")[-1], "it says so", result)
     expect_equal(called(programs), ["check_gpu plan", "check_gpu memory"], "what has run with time left")
 
 
