@@ -229,6 +229,9 @@ build_htslib() {
   # clang wants to be told of each extension that a file uses.
   local extensions=()
   [[ $machine != x86_64 ]] || extensions=(HTS_CFLAGS_AVX2="-mavx2 -mpopcnt" HTS_CFLAGS_AVX512="-mavx512f -mpopcnt")
+  # htslib can say how it was compiled: in words that do not depend on the folder.
+  make -s config_vars.h
+  sed -i "s,$dir,toolchain,g" config_vars.h
   make -s -j"$jobs" lib-static "${extensions[@]}"
   mkdir -p "$dir/include/htslib"
   cp htslib/*.h "$dir/include/htslib/"
