@@ -56,6 +56,6 @@ echo
 echo
 echo "$records records. CARBON_LLR: log-likelihood of the sequence around the variant, alternative minus reference, in"
 echo "nats; negative = the model finds the alternative less likely. The bundled model is a demonstration, trained"
-echo "on a few genomes and too small to judge variants. README.md says how to use a released one."
+echo "on a few genomes and too small to judge variants. carbon(1), MODELS, says how to use a released one."
 echo
 echo "The scores as an HTML report, for a browser: $report"

@@ -138,7 +138,7 @@ ScoreTables open_tables(const VepOptions& options) {
 // them, in `folder`, to the options. Throws Error.
 void fill_tables(Engine& engine, VepOptions& options, PrivateDirectory& folder) {
   ScoreTables tables = open_tables(options);
-  check_same_model(engine.model(), tables);
+  check_same_values(engine.model(), tables);
   check_readable_twice(options.input, "--fill reads the input twice, to find the SNVs that the tables lack");
   const std::string missing = folder.file("missing.bed"), filled = folder.file("filled.bcf");
   folder.file("filled.bcf.csi");
@@ -148,6 +148,8 @@ void fill_tables(Engine& engine, VepOptions& options, PrivateDirectory& folder) 
   ScanOptions scan = scan_of(tables, options);
   scan.output = filled;
   scan.selection.regions_file = missing;
+  scan.keeps_partial = false;  // the folder is gone after the run
+  scan.stop = options.stop;
   run_scan(engine, scan);
   options.tables.push_back(filled);
 }
@@ -209,17 +211,16 @@ Run declare_vep(CommandLine& line) {
   line.describe(
       "Annotate a VCF or BCF with variant-effect scores, alternative minus reference",
       "carbon vep -f ref.fa [options] <in.vcf[.gz]> | <in.bcf> | -",
-      {{"score a VCF and index the output",
-        "carbon vep -f GRCh38.fa -O z -o scored.vcf.gz -W clinvar.vcf.gz"},
+      {{"score a VCF and index the output", "carbon vep -f GRCh38.fa -O z -o scored.vcf.gz -W cohort.vcf.gz"},
        {"one chromosome as a table with one line per allele",
-        "carbon vep -f GRCh38.fa -r chr17 -O t -o chr17.tsv clinvar.vcf.gz"}},
+        "carbon vep -f GRCh38.fa -r chr17 -O t -o chr17.tsv cohort.vcf.gz"}},
       "Tags: CARBON_LLR and CARBON_LLR_TOKEN (recipe centered), CARBON_NT (next-token), CARBON_ALLR\n"
       "(anchored) and CARBON_SCAN (--table): ln P with the alternative minus ln P with the reference, in\n"
       "nats; negative means that the model finds the alternative less likely. CARBON_HEAD_<LABEL> (recipe\n"
       "head): the value of a label with the alternative minus that with the reference. CARBON_L2 and\n"
       "CARBON_JSD (--measure): how far states and predictions after the variant lie apart. CARBON_FLAG says\n"
       "why a value is missing.\n"
-      "Phase, horizon, strand and other words: man carbon-glossary.\n");
+      "Phase, horizon, strand and other words: carbon-glossary(7).\n");
   line.argument("input", options.input);
   OptionGroup group = line.options();
   group.option({'f', "fasta-ref", kInput, "reference FASTA, plain or BGZF; a missing index is built"},

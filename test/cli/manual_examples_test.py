@@ -49,8 +49,9 @@ def on_human(contig, start):
 
 
 def clinvar(d, name):
-    vcf(d, name, [("17", 1 + i, BASES[i]) for i in range(600, 606)], ("17",),
+    vcf(d, name, [("17", BRCA1 + i, BASES[i]) for i in range(600, 606)], ("17",),
         lambda i: "CLNSIG=" + ("Benign", "Pathogenic", "Likely_pathogenic")[i % 3], '##INFO=<ID=CLNSIG,Number=.,Type=String,Description="x">\n')
+    tool("bcftools", "index", "-t", os.path.join(d, name))
 
 
 def scored(d, name):
@@ -144,7 +145,7 @@ def coding_regions(d, name):
 FILES = {
     "genome.fa": genome_with_tracks, "genes.gff3": coding_regions, "refseq.gff3.gz": coding_regions,
     "GRCh38.fa": lambda d, name: write_fasta(os.path.join(d, name), [
-        ("17", 1, BASES), ("chr5", TERT - 600, BASES), ("chr17", BRCA1, BASES), ("chr22", 1, BASES)]),
+        ("chr5", TERT - 600, BASES), ("chr17", BRCA1, BASES), ("chr22", 1, BASES)]),
     "ref.fa": lambda d, name: write_fasta(os.path.join(d, name), [("chr1", 1, BASES[:2400]), ("chr2", 1, BASES[:2400])]),
     "clinvar.vcf.gz": clinvar,
     "cohort.bcf": on_human("chr22", 1), "patients.vcf.gz": on_human("chr17", BRCA1),

@@ -20,7 +20,7 @@ import letter_reference
 import measure_reference
 
 ARGS = ("-w", WINDOW, "--no-version", "--max-ref-mismatch", 1)
-PROBE = os.path.join(os.path.dirname(os.path.dirname(DATA)), "docs", "probe.py")
+PROBE = os.path.join(os.path.dirname(os.path.dirname(DATA)), "workflows", "benchmark", "scripts", "probe.py")
 # Of states around 1: float32 sums of a few layers differ from float64 by far less.
 TOLERANCE = 1e-4
 LETTERS = {"preset": "marin", "hidden": 48, "layers": 2, "heads": 3, "kv_heads": 3, "head_dim": 16, "intermediate": 96, "dtype": "f32",

@@ -254,7 +254,7 @@ def a_probe_is_judged_by_chromosomes_that_it_has_not_seen():
     d, numbers = small_run(TINY, "probe --recipe centered -w 120", python)
     stem = os.path.join(d, "results", "brca2", "own")
     rows = query(stem + ".vcf.gz", "CARBON_PROBE")
-    alone = command([python, os.path.join(os.path.dirname(WORKFLOWS), "docs", "probe.py"), stem, stem + ".labels.tsv"])
+    alone = command([python, os.path.join(WORKFLOWS, "benchmark", "scripts", "probe.py"), stem, stem + ".labels.tsv"])
     expect_equal({tuple(row[:5]) for row in rows}, {tuple(line.split("\t")) for line in alone.lines()}, "probabilities")
     scores, labels = [float(row[4]) for row in rows], [int(row[5]) for row in rows]
     expect_close(numbers["own:PROBE", "auroc"], auroc(scores, labels), 1e-9, "AUROC")

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """probe.py [--undirected] [--blocks N] STEM LABELS: a linear probe on the states that `carbon vep --embeddings STEM.npy` wrote.
 
 LABELS is a table of CHROM, POS, REF, ALT and 1 or 0, as bcftools query prints it. Each chromosome in turn is left out, a logistic
