@@ -121,6 +121,10 @@ inline std::string count_text(uint64_t count) {
 inline std::string plural(uint64_t count, const std::string& one) {
   return count_text(count) + " " + one + (count == 1 ? "" : "s");
 }
+/// With a verb: 1 row has, 12,345 rows have.
+inline std::string plural(uint64_t count, const std::string& one, const char* has, const char* have) {
+  return plural(count, one) + " " + (count == 1 ? has : have);
+}
 
 /// The same without commas, for messages, which programs read as well: 1 pass, 12345 passes. `ending` is that
 /// of the plural.

@@ -3,13 +3,11 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 #include <string_view>
 
 #include "src/base/words.hpp"
 #include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/svg.hpp"
 #include "version.h"
 
 namespace carbon {
@@ -174,7 +172,6 @@ class HtmlWriter {
   }
 
   // Of a figure, or another picture of it with the same points in the same order.
-  template <class Picture>
   void picture(const Picture& one, bool with_words = true) {
     out_ += "<div class=\"picture\"";
     if (!one.points.empty()) points(one.points, with_words);
@@ -230,13 +227,13 @@ class HtmlWriter {
     out_ += "]</script>\n";
   }
 
-  // {"sensitivity", "specificity", "value", "share", "positive"} for the script, and a sentence for all.
-  void predictive(const PredictiveColumns& columns) {
-    attribute("data-predictive", json_text(nlohmann::ordered_json{{"sensitivity", columns.sensitivity},
-                                                                  {"specificity", columns.specificity},
-                                                                  {"value", columns.value},
-                                                                  {"share", columns.share},
-                                                                  {"positive", columns.positive}}));
+  // The columns of the numbers, the share and the word for positives, for the script.
+  void predictive(const PredictiveValues& of) {
+    attribute("data-predictive", json_text(nlohmann::ordered_json{{"sensitivity", 1},
+                                                                  {"specificity", 2},
+                                                                  {"value", 3},
+                                                                  {"share", of.share},
+                                                                  {"positive", of.positive}}));
   }
 
   // The id is also the name of the file in which the script saves the rows.
@@ -306,13 +303,13 @@ class HtmlWriter {
     out_ += "</tr>\n";
   }
 
-  void links(const std::vector<TableLink>& links) {
+  void links(const std::vector<std::pair<std::string, std::string>>& links) {
     out_ += "<td class=\"links\">";
-    for (const TableLink& one : links) {
+    for (const auto& [name, address] : links) {
       out_ += "<a";
-      attribute("href", one.address);
+      attribute("href", address);
       out_ += " target=\"_blank\" rel=\"noopener noreferrer\">";
-      text(one.name);
+      text(name);
       out_ += "</a> ";
     }
     out_ += "</td>";
@@ -343,7 +340,7 @@ class HtmlWriter {
   }
 
   std::string out_;
-  std::set<std::string> addresses_;  // of rows, each once
+  TakenNames addresses_;  // of rows, each once
 };
 
 }  // namespace

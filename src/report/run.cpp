@@ -8,7 +8,6 @@
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -96,8 +95,7 @@ std::string as_text(const std::string& text, bool is_name) {
 // but not those of an object within an array.
 void keep_names(Json& plot) {
   const std::string type = plot.value("plot_type", "");
-  if ((type == "bargraph" || type == "linegraph" || type == "scatter" || type == "table" || type == "box") &&
-      plot["data"].is_object())
+  if ((type == "bargraph" || type == "linegraph" || type == "scatter") && plot["data"].is_object())
     plot["data"] = Json::array({std::move(plot["data"])});
 }
 
@@ -189,39 +187,30 @@ void add_multiqc_files(const Report& report, const std::string& folder, FileSet&
 enum Has : unsigned { kAlleles = 1, kRecords = 2, kBases = 4, kEmbeddings = 8 };
 
 struct Kind {
-  InputKind kind;
-  MakeSection* make;
+  MakeSection* make;  // null for kAlleles, which variant_section() draws
   unsigned has = 0;
 };
 
-Section one_variant_section(const std::string& name, const std::string& path, const ReportOptions& options) {
-  return variant_section(name, path, options);
-}
-
-constexpr Kind kKinds[] = {{InputKind::variants, one_variant_section, kAlleles | kRecords},
-                           {InputKind::variant_table, one_variant_section, kAlleles},
-                           {InputKind::mutagenesis, mutagenesis_section, kBases},
-                           {InputKind::base_scores, base_score_section, kBases},
-                           {InputKind::scan, scan_section, kBases},
-                           {InputKind::concordance, concordance_section},
-                           {InputKind::embedding_table, embedding_section, kEmbeddings},
-                           {InputKind::embedding_array, embedding_section, kEmbeddings},
-                           {InputKind::score_summary, score_summary_section},
-                           {InputKind::gene_summary, gene_summary_section},
-                           {InputKind::separation, separation_section},
-                           {InputKind::histogram, histogram_section},
-                           {InputKind::genes, annotation_section},
-                           {InputKind::coding, coding_section, kBases}};
-
-const Kind& kind_of(const std::string& path) {
-  const InputKind kind = input_kind(path);
-  return *std::find_if(std::begin(kKinds), std::end(kKinds),
-                       [&](const Kind& one) { return one.kind == kind; });
-}
+// In the order of InputKind.
+constexpr Kind kKinds[] = {{nullptr, kAlleles | kRecords},    // variants
+                           {nullptr, kAlleles},               // variant_table
+                           {mutagenesis_section, kBases},     // mutagenesis
+                           {base_score_section, kBases},      // base_scores
+                           {scan_section, kBases},            // scan
+                           {concordance_section},             // concordance
+                           {embedding_section, kEmbeddings},  // embedding_table
+                           {embedding_section, kEmbeddings},  // embedding_array
+                           {score_summary_section},           // score_summary
+                           {gene_summary_section},            // gene_summary
+                           {separation_section},              // separation
+                           {histogram_section},               // histogram
+                           {annotation_section},              // genes
+                           {coding_section, kBases}};         // coding
+static_assert(std::size(kKinds) == static_cast<size_t>(InputKind::coding) + 1);
 
 // A name for files and links: that of the file up to its first point, with other letters as _, and a number
 // if two files would have the same.
-std::string section_name(const std::string& path, std::set<std::string>& taken) {
+std::string section_name(const std::string& path, TakenNames& taken) {
   std::string stem = file_name(path);
   stem = plain_name(stem.substr(0, stem.find('.', 1)));
   if (stem.empty() || is_digit(stem[0])) stem.insert(0, "file_");
@@ -234,8 +223,8 @@ std::string title_of(const ReportOptions& options) {
 
 // Sections name their figures without knowing one another, and the names are those of files.
 void make_names_unique(Report& report) {
-  std::set<std::string> taken;  // the page has links to sections, too
-  for (const Section& section : report.sections) taken.insert(section.name);
+  TakenNames taken;  // the page has links to sections, too
+  for (const Section& section : report.sections) taken.try_emplace(section.name, 1);
   for (Section& section : report.sections)
     for (auto& part : section.parts)
       if (auto* figure = std::get_if<Figure>(&part)) figure->name = free_name(figure->name, taken);
@@ -285,14 +274,14 @@ void check_needed(const ReportOptions& options, const std::vector<Kind>& kinds) 
 void add_sections(const std::vector<Kind>& kinds, const ReportOptions& options, Report& report) {
   const std::vector<std::string> short_name = short_names(options.files);
   VariantComparison comparison;
-  std::set<std::string> names;
+  TakenNames names;
   for (size_t i = 0; i < options.files.size(); ++i) {
     const std::string& file = options.files[i];
     const std::string name = section_name(file, names);
-    const bool compared = options.files.size() > 1 && (kinds[i].has & kAlleles) != 0;
+    const bool alleles = (kinds[i].has & kAlleles) != 0, compared = alleles && options.files.size() > 1;
     if (compared) comparison.next_file(short_name[i]);
-    report.sections.push_back(compared ? variant_section(name, file, options, &comparison)
-                                       : kinds[i].make(name, file, options));
+    report.sections.push_back(alleles ? variant_section(name, file, options, compared ? &comparison : nullptr)
+                                      : kinds[i].make(name, file, options));
     report.sections.back().file = short_name[i];
   }
   if (options.files.size() < 2) return;
@@ -301,38 +290,14 @@ void add_sections(const std::vector<Kind>& kinds, const ReportOptions& options, 
   report.sections.insert(report.sections.begin(), std::move(all));
 }
 
-}  // namespace
-
-void run_report(const ReportOptions& given) {
-  const ReportOptions options = options_of_page(given);
-  const std::string session = given.session.empty() ? "" : session_text(given);
-  Report report;
-  report.title = title_of(options);
-  std::vector<Kind> kinds;
-  for (const std::string& file : options.files) kinds.push_back(kind_of(file));
-  check_needed(options, kinds);
-  check_folder(options.svg);
-  check_folder(options.multiqc);
-  FileSet files;
-  TextOutput& page = files.open(options.output);
-  add_sections(kinds, options, report);
-  make_names_unique(report);
-
-  page.write(html_of(report, options.command));
-  page.finish();
-  if (!options.svg.empty()) add_svg_files(report, options.svg, files);
-  if (!options.multiqc.empty()) add_multiqc_files(report, options.multiqc, files);
-  if (!given.session.empty()) files.add(given.session, session);
-  files.commit();
-}
-
-namespace {
+// ---- The session of IGV
 
 constexpr const char* kFunction = "report_session";
 constexpr std::string_view kGenome = "fasta";
 
 bool has(std::initializer_list<std::string_view> formats, const std::string& file) {
-  return std::find(formats.begin(), formats.end(), format_of_name(file)) != formats.end();
+  const std::string_view format = format_of_name(split_index_name(file).file);
+  return std::find(formats.begin(), formats.end(), format) != formats.end();
 }
 
 bool is_only_for_session(const std::string& file) {
@@ -382,8 +347,8 @@ std::vector<std::string> all_files(const ReportOptions& options) {
   return files;
 }
 
-}  // namespace
-
+// The options with the files that the page draws. Of a run with a session, bigWig, bedGraph, BED, GTF and
+// FASTA files are for the session alone; of others, all files are left.
 ReportOptions options_of_page(const ReportOptions& options) {
   ReportOptions page = options;
   if (options.session.empty()) return page;
@@ -394,6 +359,9 @@ ReportOptions options_of_page(const ReportOptions& options) {
   return page;
 }
 
+// The text of options.session. Throws Error if IGV has a use for no file, for two FASTA files, for a file
+// that is not there, and for a name that XML cannot hold or that would be no session for IGV. Warns of files
+// that IGV does not read.
 std::string session_text(const ReportOptions& options) {
   if (is_stream(options.session) || !options.session.ends_with(".xml"))
     throw Error(kFunction, printable(options.session) +
@@ -406,7 +374,7 @@ std::string session_text(const ReportOptions& options) {
       if (!fasta.empty()) throw Error(kFunction, printable(file) + ": a second FASTA; a session has one");
       fasta = path_of(file, folder);
     } else if (is_track(file)) {
-      resources += "        <Resource" + attribute("name", file_name(split_index_name(file).file)) +
+      resources += "        <Resource" + attribute("name", file_name(file)) +
                    attribute("path", path_of(file, folder)) + "/>\n";
     } else if (has({"bcf"}, file)) {
       options.log->warning("report", printable(file) + " is left out of the session: IGV reads VCF, not BCF");
@@ -429,6 +397,32 @@ std::string session_text(const ReportOptions& options) {
          (genome.empty() ? "" : attribute("genome", genome)) +
          attribute("locus", options.regions.empty() ? "All" : options.regions.front()) +
          attribute("version", "8") + ">\n    <Resources>\n" + resources + "    </Resources>\n</Session>\n";
+}
+
+}  // namespace
+
+void run_report(const ReportOptions& given) {
+  const ReportOptions options = options_of_page(given);
+  const std::string session = given.session.empty() ? "" : session_text(given);
+  Report report;
+  report.title = title_of(options);
+  std::vector<Kind> kinds;
+  for (const std::string& file : options.files)
+    kinds.push_back(kKinds[static_cast<size_t>(input_kind(file))]);
+  check_needed(options, kinds);
+  check_folder(options.svg);
+  check_folder(options.multiqc);
+  FileSet files;
+  TextOutput& page = files.open(options.output);
+  add_sections(kinds, options, report);
+  make_names_unique(report);
+
+  page.write(html_of(report, options.command));
+  page.finish();
+  if (!options.svg.empty()) add_svg_files(report, options.svg, files);
+  if (!options.multiqc.empty()) add_multiqc_files(report, options.multiqc, files);
+  if (!given.session.empty()) files.add(given.session, session);
+  files.commit();
 }
 
 }  // namespace carbon

@@ -18,13 +18,4 @@ void run_report(const ReportOptions& options);
 /// `command` is the command line that made it, "" to leave it and the version out.
 std::string html_of(const Report& report, const std::string& command);
 
-/// The options with the files that the page draws. Of a run with a session, bigWig, bedGraph, BED, GTF and
-/// FASTA files are for the session alone; of others, all files are left.
-ReportOptions options_of_page(const ReportOptions& options);
-
-/// The text of options.session. Throws Error if IGV has a use for no file, for two FASTA files, for a file
-/// that is not there, and for a name that XML cannot hold or that would be no session for IGV. Warns of files
-/// that IGV does not read.
-std::string session_text(const ReportOptions& options);
-
 }  // namespace carbon

@@ -74,6 +74,7 @@ def genes_are_drawn_at_their_scores():
         expect_equal([number(row[8]), number(row[9])], [gene["score"], float(gene["attributes"]["min_exon_p"])], "its score")
     lowest = page.table("Lowest score")
     expect_equal([row["Score"] for row in lowest], sorted((row[8] for row in rows), key=float), "the table")
+    expect(not any("the lowest first" in caption for caption in report("--top", 0, path)[0].captions), "a table of no genes")
     points = [p for series in plots["carbon_genes_genes_mqc.json"]["data"][0].values() for p in series]
     expect_equal(sorted(p["y"] for p in points), sorted(f["score"] for f in found), "the plot of MultiQC")
     statistics = plots["carbon_genes_statistics_mqc.json"]["data"]["genes"]

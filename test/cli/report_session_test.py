@@ -7,8 +7,9 @@ import os
 import shutil
 import xml.etree.ElementTree as ET
 
-from harness import carbon, case, data, expect, expect_equal, expect_failure, fresh, main, ok, own_errors, read, tool, write
+from harness import bgzip, carbon, case, data, expect, expect_equal, expect_failure, fresh, main, ok, own_errors, read, tool, write
 from report_kinds import HEAD, scored
+from report_page import Page
 
 GFF3 = "##gff-version 3\n1\tx\tgene\t900\t1500\t.\t+\t.\tID=gene:g\n1\tx\tmRNA\t900\t1500\t.\t+\t.\tID=t;Parent=gene:g\n" \
        "1\tx\texon\t900\t1500\t.\t+\t.\tID=e;Parent=t\n"
@@ -80,6 +81,18 @@ def a_link_to_a_folder_and_one_to_a_file():
     report(os.path.join(top, "link", "igv.xml"), os.path.join(top, "mine.vcf"), *at("low.bw"))
     _, found = session_of(os.path.join(top, "link", "igv.xml"))
     expect_equal([path for _, _, path in found], ["../../mine.vcf", "../../data/low.bw"], "paths")
+
+
+@case
+def an_index_in_another_folder():
+    top = fresh()
+    vcf = bgzip(files_of(top)("scored.vcf")[0])
+    index = os.path.join(fresh(), "y.tbi")
+    tool("bcftools", "index", "-t", "-o", index, vcf)
+    session, page = os.path.join(top, "s.xml"), os.path.join(top, "r.html")
+    ok("report", "--no-version", "--bootstrap", 0, "-o", page, "--session", session, vcf + "##idx##" + index)
+    expect_equal([(name, leads_to) for name, leads_to, _ in session_of(session)[1]], [("scored.vcf.gz", vcf)], "resources")
+    expect("scored.vcf.gz: scores of alleles" in Page(read(page).decode()).headings, "the title of the section")
 
 
 @case

@@ -67,6 +67,15 @@ def regions_of_gene_summary_are_drawn():
 
 
 @case
+def a_table_of_no_rows_is_left_out():
+    for text in (SUMMARY + "a\t0\t9\t+\t3\t-4\t-1.3\t3.7\n", REGIONS + "1\t0\t9\tg\t+\t1\t0\t-1\t-1\t-1\n"):
+        path = write(fresh(), "t.tsv", text)
+        for top in (0, 1):
+            page, _ = report("--top", top, path)
+            expect_equal(sum("the lowest first" in caption for caption in page.captions), top, "tables with --top %d" % top)
+
+
+@case
 def the_json_of_auroc_is_drawn():
     vcf = write(fresh(), "in.vcf", scored(800, 3))
     for more in ([], ["--by", "FILTER"]):
@@ -92,6 +101,9 @@ def the_json_of_auroc_is_drawn():
             for column, end in (("AUROC", "value"), ("AUROC low", "low"), ("AUROC high", "high")):
                 for text, one in zip(drawn[column], known):
                     expect_close(number(text), one["auroc"][end], 1e-5, column)
+            document["strata"] = [dict(known[0], name="s%d" % i) for i in range(40)] + known[-2:]
+            page, _ = report(write(fresh(), "many.json", json.dumps(document)))
+            expect_equal(numbers(page, "_strata")[document["by"]], ["s%d" % i for i in range(28)] + ["macro", "pooled"], "many strata")
 
 
 @case

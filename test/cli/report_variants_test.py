@@ -272,6 +272,27 @@ def real_runs():
 
 
 @case
+def the_ranks_of_combine():
+    """Whatever their tag is called, they are drawn without --tags, and high ones are those of damaging alleles, as for +concord."""
+    for name in ("CARBON_RANKMEAN", "BOTH"):
+        out, agreement = os.path.join(fresh(), "ranked.vcf"), os.path.join(fresh(), "agreement.json")
+        ok("+combine", "-o", out, random_vcf(600, seed=12), "--", "--scores", "CARBON_LLR", "--by", "none", "--tag", name)
+        page = page_of(out)
+        expect_equal([c.split(": ")[1] for c in page.captions if "in numbers" in c], ["CARBON_LLR (nats)", name], "tags")
+        expect('Scores="CARBON_LLR:low"' in dict(page.facts)["carbon_combine"], "what the ranks are made of")
+        # Of one score alone the ranks have its order, turned round.
+        ranked = [[(r["POS"], r["ALT"]) for r in page_of("--tags", tag, out).table(words + " scores")]
+                  for tag, words in ((name, "Highest"), ("CARBON_LLR", "Lowest"))]
+        expect(len(ranked[0]) == 200 and ranked[0] == ranked[1], "the first alleles: %r" % (ranked,))
+        ok("+concord", out, "--", "--tags", "CARBON_LLR," + name, "--json", agreement)
+        page = page_of("--tags", "CARBON_LLR," + name, out)
+        measures = {row[0]: row[1] for table in page.tables for row in table if len(row) == 2}
+        for percent in (1, 5):
+            expect_equal(json.loads(read(agreement))["all"]["overlap_%d" % percent], 1, "overlap of +concord")
+            expect_equal(measures["Overlap of the lowest and highest %d %%" % percent], "1", "overlap")
+
+
+@case
 def tags_of_a_header_without_model_lines():
     head = ('##fileformat=VCFv4.2\n##contig=<ID=1>\n##INFO=<ID=AF,Number=A,Type=Float,Description="f">\n'
             '##INFO=<ID=BIG_LLR,Number=A,Type=Float,Description="Carbon log-likelihood ratio of the 8192 bp window">\n'

@@ -230,6 +230,19 @@ TEST_CASE("report: exons of a GFF3 with its escapes, parents and faults") {
   CHECK(gene.coding[0].start == 180);
   CHECK(file.genes[0][1].name == "ABC");
   CHECK(file.genes[1].empty());
+  // Areas that lie in one another, in any order, have what each of them has alone.
+  const std::vector<GeneArea> areas = {{"c;1", 300, 305}, {"c;1", 1, 9000},  {"chr1", 1, 9000},
+                                       {"c;1", 100, 100}, {"c;1", 240, 260}, {"c;1", 300, 305}};
+  const GeneFile all = read_genes(path, areas);
+  for (size_t i = 0; i < areas.size(); ++i) {
+    const std::vector<Gene> alone = read_genes(path, {areas[i]}).genes[0];
+    CHECK(alone.empty() == (areas[i].sequence == "chr1"));
+    REQUIRE(all.genes[i].size() == alone.size());
+    for (size_t g = 0; g < alone.size(); ++g) {
+      CHECK(all.genes[i][g].name == alone[g].name);
+      CHECK(all.genes[i][g].exons.size() == alone[g].exons.size());
+    }
+  }
   TrackStack with(rows_of(381)), without(rows_of(50)), nothing(rows_of(50));
   with.add_genes(file.genes[0], 120, {0, 381});
   CHECK(with.picture("").find("&lt;script&gt;&amp;</text>") != std::string::npos);
@@ -314,8 +327,8 @@ TEST_CASE("report: small logos, one for each place") {
                                         {"<b>", 49}, {"", 1},    {"<b>", -1}};
   const auto logos_of = [](const std::string& table, const std::vector<BasePlace>& places, size_t read) {
     std::vector<std::string> logos;
-    const std::vector<Surroundings> around = read_surroundings(table, places, read);
-    for (size_t i = 0; i < places.size(); ++i) logos.push_back(small_logo(around[i], places[i], 7));
+    for (const TablePiece& around : read_surroundings(table, places, read))
+      logos.push_back(small_logo(around, 7));
     return logos;
   };
   const std::vector<std::string> logos = logos_of(plain, where, 7);
@@ -335,8 +348,7 @@ TEST_CASE("report: small logos, one for each place") {
 }
 
 TEST_CASE("report: the viewer's data are the table's") {
-  const std::vector<LetterLogs> rows = {{-1.23456789, -0.5, -3, -INFINITY},
-                                        {kNoValue, kNoValue, kNoValue, kNoValue}};
+  const std::vector<LetterLogs> rows = {{-1.23456789, -0.5, -3, -INFINITY}, {NAN, NAN, NAN, NAN}};
   const BaseTrack track = make_track("AN", rows, 41'196'313);
   const std::vector<TrackMark> marks = {{1, 2, "</script>\"\xff"}};
   const nlohmann::json data = nlohmann::json::parse(viewer_data("c\\\"1", track, marks, "fig_map"));
@@ -358,9 +370,8 @@ TEST_CASE("report: a piece is drawn in rows while its letters can be read") {
   CHECK(rows_of(401).views.size() == 1);
   CHECK_FALSE(rows_of(401).letters);
   TablePiece piece;
-  for (const auto& [length, rows, words] :
-       {std::tuple(500, 500, ""), std::tuple(501, 251, "; every 2nd base"),
-        std::tuple(6000, 500, "; every 12th base")}) {
+  for (const auto& [length, rows, words] : {std::tuple(500, 500, ""), std::tuple(501, 251, "; one base of 2"),
+                                            std::tuple(6000, 500, "; one base of 12")}) {
     piece.letters.assign(static_cast<size_t>(length), 'A');
     const Chart chart = base_chart(piece, "", "", {});
     CHECK(chart.columns[0].numbers.size() == static_cast<size_t>(rows));

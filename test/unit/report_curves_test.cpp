@@ -199,6 +199,41 @@ TEST_CASE("the figures of labels show the numbers of +auroc") {
   for (size_t i = 0; i < 3; ++i) CHECK(figures(again)[i]->svg == figures(section)[i]->svg);
 }
 
+TEST_CASE("a threshold reads back as the score that it is") {
+  LabelledScores all;  // which six digits do not tell apart
+  for (float score = -3.1234567f; all.scores.size() < 10; score = std::nextafter(score, 0.0f)) {
+    all.positive.push_back(all.scores.size() < 5);
+    all.scores.push_back(score);
+  }
+  Section section;
+  add_label_figures("f", "S", all, label_options(), section);
+  const auto part = std::find_if(section.parts.begin(), section.parts.end(), [](const auto& one) {
+    const auto* table = std::get_if<Table>(&one);
+    return table && table->title.starts_with("Thresholds of S: an allele counts as positive");
+  });
+  REQUIRE(part != section.parts.end());
+  const Table& table = std::get<Table>(*part);
+  CHECK(table.columns[0].number);
+  for (const std::vector<std::string>& row : table.rows) {
+    CAPTURE(row[0]);
+    const auto found = std::count_if(all.scores.begin(), all.scores.end(),
+                                     [&](float score) { return score <= std::stof(row[0]); });
+    CHECK(found == std::stol(row[4]) + std::stol(row[5]));
+  }
+}
+
+TEST_CASE("the caption of several curves ends with its last sentence") {
+  for (const uint64_t samples : {0, 20}) {
+    ReportOptions options = label_options();
+    options.bootstrap = samples;
+    Section section;
+    const auto curve = add_label_figures("f", "S", random_labels(60, 4), options, section);
+    REQUIRE(curve);
+    for (const size_t count : {2, 9})
+      CHECK(roc_overlay("f", "L", std::vector<RocCurve>(count, *curve)).caption.ends_with("."));
+  }
+}
+
 TEST_CASE("labels without two classes are a paragraph, and hostile texts are text") {
   for (const bool positive : {false, true}) {
     Section section;
@@ -297,7 +332,7 @@ TEST_CASE("scatter and Bland-Altman plot") {
                              found.largest_difference};
     for (size_t i = 0; i < std::size(wanted); ++i)
       CHECK(std::stod(measures.rows[i][1]) == doctest::Approx(wanted[i]).epsilon(2e-6));
-    if (count <= Cloud::kMostRows) {
+    if (count <= kMostRows) {
       CHECK(figures(section)[0]->numbers.rows.size() == count);
       CHECK(figures(section)[0]->numbers.rows[1] ==
             std::vector<std::string>{six_digits(pairs[1].a), six_digits(pairs[1].b)});
@@ -308,9 +343,30 @@ TEST_CASE("scatter and Bland-Altman plot") {
         CHECK(total == count);
       }
     }
-    CHECK((figures(section)[0]->svg.find("alleles</text>") != std::string::npos) ==
-          (count > Cloud::kMostDots));
+    CHECK((figures(section)[0]->svg.find("alleles</text>") != std::string::npos) == (count > kMostDots));
   }
+}
+
+TEST_CASE("an allele that two files have many times is paired as often, in order") {
+  VariantLayout layout;
+  layout.tags.push_back(tag("S"));
+  VariantComparison files;
+  VariantRecord record;
+  record.contig = "1", record.pos = 7, record.ref = "A", record.alts = {"C"};
+  for (const size_t count : {200'000, 200'001}) {
+    files.next_file(count == 200'000 ? "a" : "b");
+    files.begin(layout);
+    for (size_t i = 0; i < count; ++i) {
+      record.scores = {{static_cast<float>(i % 1000)}};
+      files.add(record);
+    }
+  }
+  Section section;
+  files.finish("", section);
+  REQUIRE(section.paragraphs.size() == 1);
+  CHECK(section.paragraphs[0].starts_with(
+      "200,000 alleles have a score in both a (of 200,000 with a score) and b (of 200,001). "));
+  CHECK(last_table(section).rows[8] == std::vector<std::string>{"Largest absolute difference", "0"});
 }
 
 TEST_CASE("too few pairs, equal scores") {

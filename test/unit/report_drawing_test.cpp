@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/svg.hpp"
+#include "src/annotate/gene.hpp"
 #include "src/report/drawing/track.hpp"
 #include "test/unit/genome_files.hpp"
 
@@ -57,7 +56,7 @@ class Cases {
   }
 
   LetterLogs row() {
-    if (below(20) == 0) return {kNoValue, kNoValue, kNoValue, kNoValue};
+    if (below(20) == 0) return {NAN, NAN, NAN, NAN};
     LetterLogs out;
     double sum = 0;
     const double sharp = 1 + 6 * uniform();
@@ -94,10 +93,10 @@ std::vector<double> numbers_of(const Drawing& d) {
   std::vector<double> out = {heatmap_limit(track)};
   for (size_t i = 0; i < track.length(); ++i) {
     for (int k = 0; k < 4; ++k) {
-      out.push_back(has_value(track, i) ? probability(track, i, k) : kNoValue);
-      out.push_back(log_ratio(track, i, k));
+      out.push_back(track.has_value(i) ? track.probability(i, k) : NAN);
+      out.push_back(track.log_ratio(i, k));
     }
-    out.push_back(has_value(track, i) ? letter_entropy(track, i) : kNoValue);
+    out.push_back(track.has_value(i) ? track.entropy(i) : NAN);
   }
   for (const Point& mean : overview_means(track, overview_window(track))) {
     out.push_back(mean.x);
@@ -111,7 +110,7 @@ std::vector<double> numbers_of(const Drawing& d) {
       const HeatCell cell = rows.cell(i, j, k);
       out.push_back(cell.kind == HeatCell::value       ? cell.change
                     : cell.kind == HeatCell::reference ? 1e9
-                                                       : kNoValue);
+                                                       : NAN);
     }
   });
   return out;
@@ -156,7 +155,7 @@ std::string bundle() {
 }
 
 double number_of(const Json& value) {
-  if (value.is_null()) return kNoValue;
+  if (value.is_null()) return NAN;
   if (value.is_string()) return value == "inf" ? INFINITY : -INFINITY;
   return value;
 }
@@ -221,6 +220,29 @@ TEST_CASE("an axis holds the values that it is made for, also where steps are ro
   CHECK(axis.holds(0.3));
   CHECK(axis.holds(next));
   CHECK(axis.least < axis.most);
+}
+
+TEST_CASE("steps are 1, 2 or 5 times a power of ten") {
+  for (const auto& [least, step] : std::vector<std::pair<double, double>>{
+           {1, 1}, {1.01, 2}, {2, 2}, {2.1, 5}, {5.1, 10}, {0.3, 0.5}, {0.6, 1}, {6e-6, 1e-5}, {1e-6, 1e-6}})
+    CHECK(round_step(least) == step);
+}
+
+TEST_CASE("a value has four digits, without an exponent where people read it, and zero has no sign") {
+  CHECK(value_text(9999.4) == "9999");
+  CHECK(value_text(9999.7) == "10,000");
+  CHECK(value_text(-9999.7) == "\u221210,000");
+  CHECK(value_text(123456) == "123,500");
+  CHECK(value_text(-0.0) == "0");
+  CHECK(value_text(-0.25) == "\u22120.25");
+  CHECK(value_text(NAN) == ".");
+}
+
+// Had both parts of the program a function letter_number(char), a linker would take one for the other.
+TEST_CASE("another letter has a number of its own in a track and in a gene") {
+  CHECK(make_track("aN", std::vector<LetterLogs>(2)).base == std::vector<int8_t>{0, -1});
+  uint8_t (*volatile number)(char) = letter_number;
+  CHECK(number('N') == kOtherLetter);
 }
 
 TEST_CASE("an axis ends before the values that lie far away, at either end by itself") {

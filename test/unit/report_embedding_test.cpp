@@ -11,6 +11,7 @@
 #include "src/report/sections/embedding_points.hpp"
 #include "src/report/sections/sections.hpp"
 #include "src/report/sources/embeddings.hpp"
+#include "src/report/sources/input.hpp"
 #include "test/unit/model_fixture.hpp"
 
 using namespace carbon;
@@ -81,7 +82,7 @@ struct ReadRow {
 
 std::vector<ReadRow> rows_of(const std::string& path) {
   std::vector<ReadRow> out;
-  open_embeddings(path)->read([&](const EmbeddingRow& row) {
+  open_embeddings(path).read([&](const EmbeddingRow& row) {
     out.push_back({std::string(row.name), row.sequence, {row.values.begin(), row.values.end()}});
   });
   return out;
@@ -248,12 +249,18 @@ TEST_CASE("report embeddings: arrays with their names") {
   const std::vector<ReadRow> wanted = {{"a", 0, {1, 2}}, {"b", 2, {3, 4}}, {"b", 2, {5, 6}}};
   CHECK(rows_of(path) == wanted);
   const std::string tensors = R"({"embeddings":{"dtype":"F32","shape":[3,2],"data_offsets":[0,24]}})";
-  const auto safetensors = [&](const std::string& text, const std::string& body) {
+  const auto safetensors = [&](const std::string& text, const std::string& body,
+                               const std::string& name = "x.safetensors") {
     std::string out(8, '\0');
     out[0] = static_cast<char>(text.size());
-    return files.write("x.safetensors", out + text + body);
+    return files.write(name, out + text + body);
   };
   CHECK(rows_of(safetensors(tensors, floats({1, 2, 3, 4, 5, 6}))) == wanted);
+  // The first bytes tell, whatever the name.
+  const std::string other = safetensors(tensors, floats({1, 2, 3, 4, 5, 6}), "y.txt");
+  files.write("y.txt.names.tsv", names);
+  CHECK(input_kind(other) == InputKind::embedding_array);
+  CHECK(rows_of(other) == wanted);
   CHECK(contains(message_of([&] { rows_of(safetensors(tensors, floats({1, 2}))); }), "past the end"));
   CHECK(contains(message_of([&] { rows_of(safetensors("{}", "")); }), "no tensor 'embeddings'"));
   CHECK(contains(message_of([&] {

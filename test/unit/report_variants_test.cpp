@@ -166,6 +166,24 @@ TEST_CASE("report: names of groups keep their numbers, and further ones share on
   CHECK(names.names().size() == GroupNames::kMost);
 }
 
+TEST_CASE("report: a long name is not cut within a letter") {
+  VariantLayout layout;
+  layout.tags.push_back({"S", "", kNoFlagTag});
+  VariantRecord record;
+  record.contig = std::string(19, 'c') + "\u00e9\u00e9";
+  record.pos = 1;
+  record.ref = "A";
+  record.filter = std::string(199, 'f') + "\u00e9";
+  record.alts = {"C"};
+  record.types = {"SNV"};
+  record.scores = {{1.0f}};
+  CHECK(allele_name(record, 0) == std::string(19, 'c') + "\u2026:1 A>C");
+  VariantDistributions drawn(layout);
+  drawn.add(record);
+  drawn.finish();
+  CHECK(drawn.groups(0, Grouping::filter).at(0).name == record.filter);
+}
+
 TEST_CASE("report: a long allele is shortened in the table of the lowest scores") {
   VariantLayout layout;
   layout.tags.push_back({"S", "", kNoFlagTag});

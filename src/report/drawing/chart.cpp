@@ -5,11 +5,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <set>
 
 #include "src/base/numbers.hpp"
 #include "src/base/words.hpp"
-#include "src/report/drawing/plot.hpp"
 
 namespace carbon {
 namespace {
@@ -36,7 +34,7 @@ class ChartDrawing {
   explicit ChartDrawing(const Chart& chart) : chart_(chart) {
     rows_ = chart.columns.empty() ? 0 : chart.columns[0].size();
     for (const Series& series : chart.series) bar_series_ += series.mark == Series::bars;
-    if (!chart.cloud || rows_ <= Cloud::kMostRows) return;
+    if (!chart.cloud || rows_ <= kMostRows) return;
     const auto dots = std::find_if(chart.series.begin(), chart.series.end(),
                                    [](const Series& one) { return one.mark == Series::dots; });
     cloud_value_ = dots->value;
@@ -63,7 +61,7 @@ class ChartDrawing {
   // ---- The picture
 
   // Whether the dots are drawn as squares of a grid.
-  bool squares() const { return cloud_ && rows_ > Cloud::kMostDots; }
+  bool squares() const { return cloud_ && rows_ > kMostDots; }
   bool upright() const { return chart_.y.names.empty(); }
   double number(size_t column, size_t row) const { return chart_.columns[column].numbers[row]; }
 
@@ -72,12 +70,13 @@ class ChartDrawing {
     return (legend().empty() ? 84 : 110) + kLine * static_cast<double>(chart_.y.names.size());
   }
 
-  // A value of a row; on an axis of categories the row is the place.
+  // A value of a row: of a bin above its middle; on an axis of categories the row is the place.
   Point point(const Series& series, size_t row, size_t column) const {
     const double value = number(column, row), place = static_cast<double>(row);
+    if (series.mark == Series::steps)
+      return {(number(chart_.x_column, row) + number(chart_.x_column + 1, row)) / 2, value};
     if (!upright()) return {value, place};
-    if (!chart_.x.names.empty()) return {place, value};
-    return {number(chart_.x_column, row), series.mark == Series::steps ? 0 : value};
+    return {chart_.x.names.empty() ? number(chart_.x_column, row) : place, value};
   }
 
   std::vector<size_t> rows_of(const Series& series) const {
@@ -186,7 +185,7 @@ class ChartDrawing {
       const bool is_inside = chart_.x.holds(p.x) && chart_.y.holds(p.y);
       const Point at = is_inside ? Point{plot.x(p.x), plot.y(p.y)} : draw_beyond(plot, one, p);
       if (is_inside) inside.push_back(p);
-      if (!chart_.tips.empty() && chart_.tips.size() <= Cloud::kMostDots)
+      if (!chart_.tips.empty() && chart_.tips.size() <= kMostDots)
         tips_[row] = {at.x, at.y, chart_.tips[row]};
     }
     if (one.marker == Marker::circle)
@@ -212,38 +211,28 @@ class ChartDrawing {
 
   void draw_steps(Plot& plot, size_t index) const {
     const Series& one = chart_.series[index];
-    const auto height_of = [&](size_t row) { return number(one.value, row); };
     double base = plot.y(0), unit = 0;  // pixels of the value 1
     if (chart_.rows_of_steps) {
       const double room = (plot.bottom() - plot.top()) / static_cast<double>(chart_.y.names.size());
       base = plot.y(static_cast<double>(index)) + 0.5 * room - kRowFoot;
       double most = 0;
-      for (size_t row = 0; row < rows_; ++row) most = std::max(most, height_of(row));
+      for (size_t row = 0; row < rows_; ++row) most = std::max(most, number(one.value, row));
       unit = most > 0 ? (room - kRowRoom) / most : 0;
       plot.marks().stroke("M" + px(plot.left()) + " " + px(base) + "H" + px(plot.right()), theme::kGrid);
     } else {
       unit = base - plot.y(1);
     }
-    std::string ground;
-    for (size_t row = 0; row < rows_; ++row) {
-      const double from = number(chart_.x_column, row), to = number(chart_.x_column + 1, row);
-      if (std::isnan(from) || std::isnan(to) || !(height_of(row) > 0)) continue;
-      const double tall = unit * height_of(row);
-      ground += box_path(plot.x(from), base - tall, plot.x(to) - plot.x(from), tall);
-    }
-    plot.marks().path(ground, one.colour, opacity_of(one.opacity));
-    if (!one.edge.empty()) draw_outline(plot, one, base, unit);
-  }
-
-  void draw_outline(Plot& plot, const Series& one, double base, double unit) const {
-    std::string outline;
+    std::string ground, outline;
     for (size_t row = 0; row < rows_; ++row) {
       const double from = number(chart_.x_column, row), to = number(chart_.x_column + 1, row);
       if (std::isnan(from) || std::isnan(to)) continue;
-      outline += (outline.empty() ? "M" + px(plot.x(from)) + " " + px(base) : std::string()) + "V" +
-                 px(base - unit * number(one.value, row)) + "H" + px(plot.x(to));
+      const double left = plot.x(from), right = plot.x(to), tall = unit * number(one.value, row);
+      if (tall > 0) ground += box_path(left, base - tall, right - left, tall);
+      if (outline.empty()) outline = "M" + px(left) + " " + px(base);
+      outline += "V" + px(base - tall) + "H" + px(right);
     }
-    if (!outline.empty())
+    plot.marks().path(ground, one.colour, opacity_of(one.opacity));
+    if (!one.edge.empty() && !outline.empty())
       plot.marks().stroke(outline + "V" + px(base), one.edge, chart_.rows_of_steps ? 0.7 : 1.5);
   }
 
@@ -284,8 +273,8 @@ class ChartDrawing {
   Table table() const {
     if (cloud_)
       return cloud_->numbers(chart_.columns[chart_.x_column].name, chart_.columns[cloud_value_].name);
-    return table_of(chart_.table_title.empty() ? some_words(chart_.most_rows) : chart_.table_title,
-                    chart_.columns, some(chart_.most_rows));
+    return table_of(chart_.table_title.empty() ? some_words(kMostRows) : chart_.table_title, chart_.columns,
+                    some(kMostRows));
   }
 
   // ---- MultiQC
@@ -307,39 +296,38 @@ class ChartDrawing {
   static bool shown(const Series& one) { return !one.name.empty() && (one.points.empty() || !one.drawn); }
 
   std::string multiqc() const {
-    const std::string title = "carbon: " + chart_.title;
-    Json data = Json::object();
-    Json out;
+    std::string type, x = chart_.x.label, y = chart_.y.label;
+    Json data, more = Json::object();  // `more` is what the configuration has besides names and labels
     switch (plots()) {
       case Plots::bars:
-        data = bars();
-        out = multiqc_plot("bargraph", chart_.name, title, "", upright() ? chart_.y.label : chart_.x.label);
+        type = "bargraph", data = bars();
+        if (!upright()) y = x;
+        x.clear();
         // Bars stay in their order and cannot be shown as shares.
-        out["pconfig"].update({{"cpswitch", false}, {"sort_samples", false}, {"tt_decimals", 3}});
-        if (bar_series_ != 1) out["pconfig"]["stacking"] = "group";
+        more = {{"cpswitch", false}, {"sort_samples", false}, {"tt_decimals", 3}};
+        if (bar_series_ != 1) more["stacking"] = "group";
         // Else its axis would end at the shortest bar.
-        if (all_negative()) out["pconfig"]["ymax"] = 0;
+        if (all_negative()) more["ymax"] = 0;
         break;
       case Plots::lines:
-        data = lines();
-        out = multiqc_plot("linegraph", chart_.name, title, chart_.x.label,
-                           chart_.rows_of_steps ? "Share of the group" : chart_.y.label);
-        if (chart_.y.least == 0) out["pconfig"]["ymin"] = 0;
-        if (chart_.y.most == 1 && !chart_.rows_of_steps) out["pconfig"]["ymax"] = 1;
+        type = "linegraph", data = lines();
+        if (chart_.rows_of_steps) y = "Share of the group";
+        if (chart_.y.least == 0) more["ymin"] = 0;
+        if (chart_.y.most == 1 && !chart_.rows_of_steps) more["ymax"] = 1;
         break;
       case Plots::points:
-        data = scatter();
-        out = multiqc_plot("scatter", chart_.name, title, chart_.x.label, chart_.y.label);
+        type = "scatter", data = scatter();
         break;
       case Plots::cells:
-        data = squares() ? cloud_->map() : cells();
-        out = multiqc_plot("heatmap", chart_.name, title, chart_.x.label, chart_.y.label);
-        if (squares())
-          out["pconfig"].update({{"zlab", chart_.row + "s"}, {"square", false}, {"display_values", false}});
+        type = "heatmap", data = squares() ? cloud_->map() : cells();
+        if (squares()) more = {{"zlab", chart_.row + "s"}, {"square", false}, {"display_values", false}};
     }
     if (data.empty()) return "";
-    out["data"] = std::move(data);
-    return json_text(out);
+    Json config = {{"id", "carbon_" + chart_.name + "_plot"}, {"title", "carbon: " + chart_.title}};
+    if (!x.empty()) config["xlab"] = x;
+    config["ylab"] = y;
+    config.update(more);
+    return json_text(Json{{"plot_type", type}, {"pconfig", config}, {"data", std::move(data)}});
   }
 
   bool all_negative() const {
@@ -351,7 +339,7 @@ class ChartDrawing {
 
   Json bars() const {
     Json out = Json::object();
-    std::set<std::string> taken;
+    TakenNames taken;
     for (size_t row = 0; row < rows_; ++row) {
       const std::string name = free_name(chart_.columns[chart_.names].text(row), taken, " (", ")");
       for (const Series& one : chart_.series) {
@@ -381,17 +369,8 @@ class ChartDrawing {
     Json out = Json::object();
     for (const Series& one : chart_.series) {
       if (!shown(one)) continue;
-      Json points = Json::array();
-      for (const Point& p : one.points) points.push_back({p.x, p.y});
-      if (!one.points.empty()) out[one.name] = std::move(points);
-      if (!one.points.empty()) continue;
-      for (size_t row = 0; row < rows_; ++row) {
-        double x = number(chart_.x_column, row);
-        if (one.mark == Series::steps) x = (x + number(chart_.x_column + 1, row)) / 2;
-        if (!std::isnan(x) && !std::isnan(number(one.value, row)))
-          points.push_back({x, number(one.value, row)});
-      }
-      out[one.name] = std::move(points);
+      Json& line = out[one.name] = Json::array();
+      for (const Point& p : points(one, one.value)) line.push_back({p.x, p.y});
     }
     return out;
   }

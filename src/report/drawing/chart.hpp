@@ -10,7 +10,6 @@
 #include <functional>
 #include <initializer_list>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +19,9 @@
 #include "src/report/drawing/plot.hpp"
 
 namespace carbon {
+
+/// Dots that are told apart in a picture, and rows of a table of numbers that is shown on request.
+inline constexpr size_t kMostDots = 5000, kMostRows = 500;
 
 /// Numbers, or texts in their place, of the rows of a chart.
 struct ChartColumn {
@@ -121,16 +123,16 @@ struct Chart {
   std::vector<std::string> tips = {};    // of dots, one for each row
   std::vector<std::string> corner = {};  // lines in a lower corner
   Anchor corner_side = Anchor::end;
-  bool rows_of_steps = false;              // y has a category for each series of steps, which fills its row
-  std::string sample = {};                 // in MultiQC, bars are parts of this one sample
-  bool cloud = false;                      // too many dots are drawn as a Cloud; there is one series of dots
-  std::string row = "row";                 // what a row is
-  size_t all_rows = 0;                     // if the columns have a part of them
-  size_t most_rows = 0, most_multiqc = 0;  // of table and MultiQC; 0: all. Of more, an even sample,
-  std::string first = {};                  // or those that come first, and what these are: "lowest"
-  std::vector<LegendEntry> legend = {};    // after those of the series
-  std::string svg = {};                    // a picture that is no chart
-  std::string table_title = {};            // of its numbers
+  bool rows_of_steps = false;            // y has a category for each series of steps, which fills its row
+  std::string sample = {};               // in MultiQC, bars are parts of this one sample
+  bool cloud = false;                    // too many dots are drawn as a Cloud; there is one series of dots
+  std::string row = "row";               // what a row is
+  size_t all_rows = 0;                   // if the columns have a part of them
+  size_t most_multiqc = 0;               // rows, 0 for all. Of more, it and the table have an even sample,
+  std::string first = {};                // or those that come first, and what these are: "lowest"
+  std::vector<LegendEntry> legend = {};  // after those of the series
+  std::string svg = {};                  // a picture that is no chart
+  std::string table_title = {};          // of its numbers
   std::function<void(Plot&)> prepare = {}, above = {};  // a scale of colours; what no mark has
 };
 

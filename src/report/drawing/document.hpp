@@ -3,11 +3,12 @@
 // All texts are plain: whoever writes them into another format escapes them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -25,11 +26,18 @@ inline std::string plain_name(std::string_view text, std::string_view also = "")
     if (!is_letter_or_digit(c) && also.find(c) == also.npos) c = '_';
   return out;
 }
+/// Names that are taken, each with how often it was asked for.
+using TakenNames = std::unordered_map<std::string, size_t>;
 /// The name itself, or if it is taken with a number: name_2. It is taken from now on.
-inline std::string free_name(const std::string& name, std::set<std::string>& taken,
-                             const std::string& before = "_", const std::string& after = "") {
+inline std::string free_name(const std::string& name, TakenNames& taken, const std::string& before = "_",
+                             const std::string& after = "") {
+  size_t copies = taken[name];
   std::string out = name;
-  for (int copy = 2; !taken.insert(out).second; ++copy) out = name + before + std::to_string(copy) + after;
+  // Thousands of records can be equal: the search goes on where the last one ended.
+  for (; copies > 0 && taken.contains(out); ++copies)
+    out = name + before + std::to_string(copies + 1) + after;
+  taken[name] = std::max<size_t>(copies, 1);
+  taken.try_emplace(out, 1);
   return out;
 }
 
@@ -39,14 +47,9 @@ struct TableColumn {
   bool number = false;     // aligned to the right, and sorted by value
 };
 
-/// A link to a page of another site.
-struct TableLink {
-  std::string name, address;
-};
-
-/// Columns of a table from which the page computes the predictive values at another share of positives.
-struct PredictiveColumns {
-  size_t sensitivity = 0, specificity = 0, value = 0;
+/// Of a table with columns 1 to 3 of sensitivities, specificities and predictive values: the page computes
+/// the values at another share of positives, too.
+struct PredictiveValues {
   double share = 0;      // of positives in the data, for which the values are written
   std::string positive;  // what positives are called
 };
@@ -62,10 +65,11 @@ struct Table {
   size_t addressed = 0;
   /// For each of the first rows data for the viewer, as Figure::viewer, or "", or none at all.
   std::vector<std::string> loci = {};
-  std::vector<std::vector<TableLink>> links = {};  // for each row, or none at all
-  bool search = false;                             // with a box to search in
-  int sorted = -1;  // the column by which the rows are sorted, the lowest first
-  std::optional<PredictiveColumns> predictive = {};
+  /// For each row pages of other sites, each a name and an address, or none at all.
+  std::vector<std::vector<std::pair<std::string, std::string>>> links = {};
+  bool search = false;  // with a box to search in
+  int sorted = -1;      // the column by which the rows are sorted, the lowest first
+  std::optional<PredictiveValues> predictive = {};
   bool descending = false;  // the highest first
   std::string brief = {};   // what the contents call it; "" for the title
 };
@@ -83,27 +87,27 @@ struct PositionAxis {
   std::vector<std::pair<double, std::string>> ticks = {};  // in the place of round numbers
 };
 
-/// The same figure in another way, which is shown on request.
-struct OtherPicture {
-  std::string name;   // after that of the figure, for its file
-  std::string title;  // what is other
-  std::string svg;
-  std::vector<FigurePoint> points;  // the same as those of the figure, in the same order
-  std::optional<PositionAxis> axis;
+struct Picture {
+  std::string svg;                        // complete, it stands alone
+  std::vector<FigurePoint> points = {};   // none where there would be too many
+  std::optional<PositionAxis> axis = {};  // of a picture that the page can stretch along its positions
 };
 
-struct Figure {
+/// The same figure in another way, which is shown on request, with the same points in the same order.
+struct OtherPicture : Picture {
+  std::string name;   // after that of the figure, for its file
+  std::string title;  // what is other
+};
+
+struct Figure : Picture {
   std::string name;  // of its file: letters, digits and _; used once in a report
   std::string title;
   std::string caption;  // what is drawn, with units and numbers of values
   std::string words;    // what there is to see, for those who cannot
-  std::string svg;      // the complete picture, which stands alone
   Table numbers = {};   // the values that are drawn; shown on request
   /// Data for the page's viewer of logos and maps, as JSON: {"name", "start", "sequence", "logp"} with one
   /// row of four natural logarithms, or null, for each base; "" if the picture is all there is.
   std::string viewer = {};
-  std::vector<FigurePoint> points = {};   // none where there would be too many
-  std::optional<PositionAxis> axis = {};  // of a picture that the page can stretch along its positions
   std::optional<OtherPicture> other = {};
   /// The same values as a plot of MultiQC, as JSON: {"plot_type", "pconfig", "data"}; "" for none.
   std::string multiqc = {};

@@ -7,7 +7,6 @@
 
 #include "src/base/numbers.hpp"
 #include "src/base/words.hpp"
-#include "src/report/drawing/svg.hpp"
 
 namespace carbon {
 namespace {
@@ -29,13 +28,28 @@ std::vector<double> ticks_of(const Axis& axis, double pixels, double apart) {
   return out;
 }
 
+std::string with_minus(std::string digits) {
+  return digits.starts_with('-') ? std::string(kMinus) + digits.substr(1) : digits;
+}
+
+// The text of a tick: as many decimals as `step` needs, with a minus sign and not a hyphen, and commas
+// between thousands.
+std::string tick_text(double value, double step) {
+  const double size = std::abs(value);
+  if (size != 0 && (size >= 1e7 || size < 1e-4)) {
+    char digits[64];
+    const auto end =
+        std::to_chars(digits, digits + sizeof digits, value, std::chars_format::scientific, 0).ptr;
+    return with_minus({digits, end});
+  }
+  const int decimals =
+      step == 0 ? 0 : std::clamp(static_cast<int>(std::ceil(-std::log10(std::abs(step)) - 1e-9)), 0, 6);
+  return (value < 0 ? std::string(kMinus) : std::string()) + with_commas(fixed_text(size, decimals));
+}
+
 std::string tick_of(const Axis& axis, const std::vector<double>& ticks, double value) {
   if (axis.positions && value >= 0) return count_text(static_cast<uint64_t>(std::llround(value)));
   return tick_text(value, ticks.size() < 2 ? value : ticks[1] - ticks[0]);
-}
-
-std::string with_minus(std::string digits) {
-  return digits.starts_with('-') ? std::string(kMinus) + digits.substr(1) : digits;
 }
 
 // Whether doubles are too coarse for steps between the two.
@@ -49,42 +63,54 @@ std::string line_path(std::span<const Point> points, const Plot& plot) {
   return path;
 }
 
+// ---- Clouds
+
+// A legend keeps views of its colours, so they live as long as the program: from the palest to the darkest.
+constexpr std::string_view kLevels[] = {"#cfe3f5", "#a9cde9", "#84b9e3", "#5a99d0",
+                                        "#2f78bd", "#1d5a98", "#0c3c74", "#051f40"};
+
+size_t level_of(uint32_t count) {
+  size_t level = 0;
+  for (; count >= 10; count /= 10) ++level;
+  return std::min(level, std::size(kLevels) - 1);
+}
+
+// The levels that are used spread over all colours.
+std::string_view colour_of(size_t level, size_t levels) {
+  if (levels == 1) return kLevels[4];
+  return kLevels[level * (std::size(kLevels) - 1) / (levels - 1)];
+}
+
+double edge(const Axis& axis, size_t side, size_t i) {
+  return axis.least + (axis.most - axis.least) * static_cast<double>(i) / static_cast<double>(side);
+}
+
+size_t cell_of(const Axis& axis, size_t side, double value) {
+  const double at = (value - axis.least) / (axis.most - axis.least) * static_cast<double>(side);
+  return static_cast<size_t>(std::clamp(at, 0.0, static_cast<double>(side - 1)));
+}
+
 }  // namespace
 
 std::string opacity_of(double opacity) {
   return " fill-opacity=\"" + general_text(opacity, 3) + "\"";
 }
 
+double round_step(double least) {
+  const double exponent = std::floor(std::log10(least)), power = std::pow(10, exponent);
+  for (const double factor : {1.0, 2.0, 5.0})
+    if (factor * power >= least) return factor * power;
+  return std::pow(10, exponent + 1);
+}
+
 std::vector<double> round_ticks(double least, double most, int count) {
   std::vector<double> out;
   if (alike(least, most) || !std::isfinite(most - least)) return {least};
-  const double rough = (most - least) / std::max(1, count);
-  const double power = std::pow(10, std::floor(std::log10(rough)));
-  double step = 10 * power;
-  for (const double factor : {1.0, 2.0, 5.0})
-    if (factor * power >= rough * 0.999) {
-      step = factor * power;
-      break;
-    }
+  const double step = round_step((most - least) / std::max(1, count) * 0.999);
   // Multiples of a whole number, so that zero is exactly zero.
   const double from = std::ceil(least / step - 1e-9), to = std::floor(most / step + 1e-9);
   for (double i = from; i <= to; ++i) out.push_back(i * step);
   return out;
-}
-
-std::string tick_text(double value, double step) {
-  const double size = std::abs(value);
-  char digits[64];
-  if (size != 0 && (size >= 1e7 || size < 1e-4)) {
-    const auto end =
-        std::to_chars(digits, digits + sizeof digits, value, std::chars_format::scientific, 0).ptr;
-    return with_minus({digits, end});
-  }
-  const int decimals =
-      step == 0 ? 0 : std::clamp(static_cast<int>(std::ceil(-std::log10(std::abs(step)) - 1e-9)), 0, 6);
-  const auto end =
-      std::to_chars(digits, digits + sizeof digits, size, std::chars_format::fixed, decimals).ptr;
-  return (value < 0 ? std::string(kMinus) : std::string()) + with_commas({digits, end});
 }
 
 Axis round_axis(std::string label, double least, double most) {
@@ -135,26 +161,19 @@ std::string with_unit(const std::string& name, const std::string& unit) {
 
 std::string value_text(double value) {
   if (std::isnan(value)) return ".";
-  if (const double size = std::abs(value); size >= 1e4 && size < 1e15) {
-    // Whole numbers of people's size are not written with an exponent.
+  // What four digits make 10,000, up to whole numbers of people's size, is not written with an exponent.
+  if (const double size = std::abs(value); size >= 9999.5 && size < 1e15) {
     const double unit = std::pow(10, std::floor(std::log10(size)) - 3);
     const double rounded = std::round(value / unit) * unit;
     return (rounded < 0 ? std::string(kMinus) : std::string()) +
            count_text(static_cast<uint64_t>(std::abs(rounded)));
   }
-  return with_minus(general_text(value, 4));
+  // Adding zero makes -0 the number that is written as 0.
+  return with_minus(general_text(value + 0.0, 4));
 }
 
 std::string six_digits(double value) {
   return std::isnan(value) ? "." : general_text(value, 6);
-}
-
-nlohmann::ordered_json multiqc_plot(const std::string& type, const std::string& figure,
-                                    const std::string& title, const std::string& x, const std::string& y) {
-  nlohmann::ordered_json config = {{"id", "carbon_" + figure + "_plot"}, {"title", title}};
-  if (!x.empty()) config["xlab"] = x;
-  config["ylab"] = y;
-  return {{"plot_type", type}, {"pconfig", config}, {"data", nlohmann::ordered_json::object()}};
 }
 
 std::string json_text(const nlohmann::ordered_json& json) {
@@ -300,26 +319,20 @@ void Plot::above(double height, const std::function<void(Svg&, double)>& draw) {
 }
 
 void Plot::draw_x(Svg& out) const {
-  if (!x_.names.empty()) {
-    for (size_t i = 0; i < x_.names.size(); ++i)
-      out.text(x(static_cast<double>(i)), bottom_ + 16, x_.names[i]);
-  } else if (!x_.ticks.empty()) {
-    double free = 0;  // from where on there is room
-    for (const auto& [value, words] : x_.ticks) {
-      const double at = x(value), half = text_width(words) / 2;
-      out.stroke("M" + px(at) + " " + px(bottom_) + "v5", theme::kSoft);
-      const double middle = std::min(at, width_ - half);
-      if (middle - half < free) continue;
-      out.text(middle, bottom_ + 17, words);
-      free = middle + half + 10;
-    }
-  } else {
+  for (size_t i = 0; i < x_.names.size(); ++i) out.text(x(static_cast<double>(i)), bottom_ + 16, x_.names[i]);
+  if (!x_.names.empty()) return;
+  std::vector<std::pair<double, std::string>> places = x_.ticks;
+  if (places.empty()) {
     const std::vector<double> ticks = ticks_of(x_, right_ - left_, 80);
-    for (const double tick : ticks) {
-      out.stroke("M" + px(x(tick)) + " " + px(bottom_) + "v5", theme::kSoft);
-      const std::string words = tick_of(x_, ticks, tick);
-      out.text(std::min(x(tick), width_ - text_width(words) / 2), bottom_ + 17, words);
-    }
+    for (const double tick : ticks) places.emplace_back(tick, tick_of(x_, ticks, tick));
+  }
+  double free = 0;  // from where on there is room
+  for (const auto& [value, words] : places) {
+    const double at = x(value), half = text_width(words) / 2, middle = std::min(at, width_ - half);
+    out.stroke("M" + px(at) + " " + px(bottom_) + "v5", theme::kSoft);
+    if (middle - half < free) continue;
+    out.text(middle, bottom_ + 17, words);
+    free = middle + half + 10;
   }
 }
 
@@ -357,35 +370,6 @@ std::string Plot::picture() const {
   out.end_clip();
   return out.picture(width_, height_, title_);
 }
-
-namespace {
-
-// A legend keeps views of its colours, so they live as long as the program: from the palest to the darkest.
-constexpr std::string_view kLevels[] = {"#cfe3f5", "#a9cde9", "#84b9e3", "#5a99d0",
-                                        "#2f78bd", "#1d5a98", "#0c3c74", "#051f40"};
-
-size_t level_of(uint32_t count) {
-  size_t level = 0;
-  for (; count >= 10; count /= 10) ++level;
-  return std::min(level, std::size(kLevels) - 1);
-}
-
-// The levels that are used spread over all colours.
-std::string_view colour_of(size_t level, size_t levels) {
-  if (levels == 1) return kLevels[4];
-  return kLevels[level * (std::size(kLevels) - 1) / (levels - 1)];
-}
-
-double edge(const Axis& axis, size_t side, size_t i) {
-  return axis.least + (axis.most - axis.least) * static_cast<double>(i) / static_cast<double>(side);
-}
-
-size_t cell_of(const Axis& axis, size_t side, double value) {
-  const double at = (value - axis.least) / (axis.most - axis.least) * static_cast<double>(side);
-  return static_cast<size_t>(std::clamp(at, 0.0, static_cast<double>(side - 1)));
-}
-
-}  // namespace
 
 std::vector<uint32_t> Cloud::cells(size_t side) {
   std::vector<uint32_t> out(side * side);

@@ -38,11 +38,10 @@ struct Axis {
   bool holds(double value) const { return !names.empty() || (value >= least && value <= most); }
 };
 
-/// Round numbers between two values: 1, 2 or 5 times a power of ten apart, about `count` of them.
+/// The lowest of 1, 2 or 5 times a power of ten that is not below `least`, a number above zero.
+double round_step(double least);
+/// Round numbers between two values, such a step apart, about `count` of them.
 std::vector<double> round_ticks(double least, double most, int count);
-/// The text of a tick: as many decimals as `step` needs, with a minus sign and not a hyphen, and commas
-/// between thousands.
-std::string tick_text(double value, double step);
 /// An axis from the round number below `least` to that above `most`. Takes equal numbers, too.
 Axis round_axis(std::string label, double least, double most);
 /// An axis of categories.
@@ -62,9 +61,6 @@ std::string with_unit(const std::string& name, const std::string& unit);
 std::string value_text(double value);
 /// A value in a table of numbers: six significant digits, "." for NaN.
 std::string six_digits(double value);
-/// A plot of MultiQC before its data: for a figure of this name, with the labels of its axes ("": none).
-nlohmann::ordered_json multiqc_plot(const std::string& type, const std::string& figure,
-                                    const std::string& title, const std::string& x, const std::string& y);
 /// A plot of MultiQC as text. Bytes of files that are no UTF-8 are replaced.
 std::string json_text(const nlohmann::ordered_json& json);
 
@@ -137,9 +133,6 @@ class Plot {
 /// Points that are too many to be told apart, as squares of a grid whose colours say how many each holds.
 class Cloud {
  public:
-  static constexpr size_t kMostDots = 5000;  // that are told apart in a picture
-  static constexpr size_t kMostRows = 500;   // and in a table
-
   /// Points beyond the ends of an axis are in no square.
   Cloud(std::span<const double> x, std::span<const double> y, const Axis& x_axis, const Axis& y_axis)
       : x_(x), y_(y), x_axis_(x_axis), y_axis_(y_axis), fine_(cells(kFine)) {}

@@ -83,6 +83,14 @@ Corners corners_of(Marker marker) {
   return {};
 }
 
+// Where the letters of a text begin. The later bytes of a letter of UTF-8 are told by their highest bits.
+std::vector<size_t> letters_of(std::string_view text) {
+  std::vector<size_t> out;
+  for (size_t i = 0; i < text.size(); ++i)
+    if ((static_cast<uint8_t>(text[i]) & 0xC0) != 0x80) out.push_back(i);
+  return out;
+}
+
 }  // namespace
 
 std::string px(double value) {
@@ -162,16 +170,6 @@ void Svg::stroke(std::string_view data, std::string_view colour, double width, s
   path(data, "none", attributes + std::string(more));
 }
 
-void Svg::box(double left, double top, double width, double height, std::string_view fill) {
-  body_ += "<rect x=\"" + px(left) + "\" y=\"" + px(top) + "\" width=\"" + px(width) + "\" height=\"" +
-           px(height) + "\" fill=\"" + std::string(fill) + "\"/>";
-}
-
-void Svg::dot(double x, double y, double radius, std::string_view fill) {
-  body_ += "<circle cx=\"" + px(x) + "\" cy=\"" + px(y) + "\" r=\"" + px(radius) + "\" fill=\"" +
-           std::string(fill) + "\"/>";
-}
-
 void Svg::text(double x, double y, std::string_view words, const TextStyle& style) {
   body_ += "<text x=\"" + px(x) + "\" y=\"" + px(y) + "\" fill=\"" + std::string(style.colour) +
            "\" text-anchor=\"" + std::string(anchor_name(style.anchor)) + "\"";
@@ -207,24 +205,17 @@ std::string Svg::picture(double width, double height, std::string_view title) co
 }
 
 double text_width(std::string_view words, double size) {
-  size_t letters = 0;
-  for (const char c : words)
-    letters += (static_cast<uint8_t>(c) & 0xC0) != 0x80;  // not the later bytes of one
-  return 0.6 * size * static_cast<double>(letters);
+  return 0.6 * size * static_cast<double>(letters_of(words).size());
 }
 
 std::string cut_text(std::string_view text, size_t most) {
-  size_t letters = 0;
-  for (size_t i = 0; i < text.size(); ++i)
-    if ((static_cast<uint8_t>(text[i]) & 0xC0) != 0x80 && ++letters > most)
-      return std::string(text.substr(0, i)) + "\u2026";
-  return std::string(text);
+  if (text.size() <= most) return std::string(text);
+  const std::vector<size_t> letters = letters_of(text);
+  return letters.size() <= most ? std::string(text) : std::string(text.substr(0, letters[most])) + "\u2026";
 }
 
 std::string cut_middle(std::string_view text, size_t most) {
-  std::vector<size_t> letters;  // where they begin
-  for (size_t i = 0; i < text.size(); ++i)
-    if ((static_cast<uint8_t>(text[i]) & 0xC0) != 0x80) letters.push_back(i);
+  const std::vector<size_t> letters = letters_of(text);
   if (letters.size() <= most) return std::string(text);
   const size_t head = most / 3, tail = most - head;
   return std::string(text.substr(0, letters[head])) + "\u2026" +

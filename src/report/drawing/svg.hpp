@@ -72,8 +72,6 @@ class Svg {
   /// `more` is further attributes, with a leading space; the caller escapes what is not a constant.
   void path(std::string_view data, std::string_view fill, std::string_view more = {});
   void stroke(std::string_view data, std::string_view colour, double width = 1, std::string_view more = {});
-  void box(double left, double top, double width, double height, std::string_view fill);
-  void dot(double x, double y, double radius, std::string_view fill);
   void text(double x, double y, std::string_view words, const TextStyle& style = {});
   /// Elements between the two are not drawn outside of the box.
   void begin_clip(double left, double top, double width, double height);

@@ -1,20 +1,180 @@
 #include "src/report/drawing/track.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <cmath>
+#include <map>
 
 #include "src/base/letters.hpp"
-#include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/svg.hpp"
+#include "src/base/words.hpp"
 
 namespace carbon {
+namespace {
 
-int letter_number(char letter) {
-  const size_t at = kLetterNames.find(capital_letter(letter));
-  return at == std::string_view::npos ? -1 : static_cast<int>(at);
+constexpr double kAxis = 24, kRow = 18, kTop = 8;  // heights in pixels
+constexpr double kLetterWidth = 6;                 // narrower than this, a letter cannot be read
+
+// Positions below a figure, counted from the track's first, at this height.
+void draw_position_axis(Svg& out, const BaseTrack& track, const TrackView& view, double width, double y) {
+  const TrackLayout place(view, width);
+  const int64_t before = track.first - 1, last = before + static_cast<int64_t>(track.length());
+  const auto digits = static_cast<double>(std::to_string(last).size());
+  const double apart = std::max(60.0, 9 * digits) / place.unit;  // bases between two numbers
+  const double step = std::max(1.0, round_step(apart));
+  const auto from = std::ceil((view.start + static_cast<double>(before)) / step) * step;
+  std::string ticks;
+  Svg numbers;
+  for (double p = std::max(step, from); p <= static_cast<double>(last); p += step) {
+    const double at = place.x(p - static_cast<double>(before) - 0.5);  // the middle of the base
+    if (at > place.right) break;
+    if (at < place.left) continue;
+    ticks += "M" + px(at) + " " + px(y) + "v5";
+    const std::string number = count_text(static_cast<uint64_t>(p));
+    const double room = 3.4 * static_cast<double>(number.size());  // half of what the number takes
+    numbers.text(std::min(at, width - room), y + 17, number);
+  }
+  out.stroke("M" + px(place.left) + " " + px(y) + "H" + px(place.right) + ticks, theme::kGrid);
+  out.raw(numbers.body());
 }
+
+class LogoDrawing {
+ public:
+  LogoDrawing(Svg& out, const BaseTrack& track, const TrackView& view, double width, double height)
+      : out_(out),
+        track_(track),
+        view_(view),
+        width_(width),
+        height_(height),
+        place_(view, width),
+        foot_(height - kAxis - kRow),
+        full_(foot_ - kTop) {}
+
+  void draw() {
+    if (place_.step > 1)
+      for_columns(track_, view_, place_.step, [&](size_t i, size_t j) { mean(i, j); });
+    else
+      for_columns(track_, view_, 1, [&](size_t i, size_t) { base(i); });
+    scale();
+    out_.begin_clip(place_.left, 0, place_.right - place_.left, height_);
+    out_.path(means_, theme::kLine, " fill-opacity=\"0.75\"");
+    draw_letters(out_, others_, actual_, row_);
+    out_.raw(unknown_.body());
+    out_.end_clip();
+    draw_position_axis(out_, track_, view_, width_, height_ - kAxis);
+  }
+
+ private:
+  double x(size_t i) const { return place_.x(static_cast<double>(i)); }
+
+  void mean(size_t i, size_t j) {
+    const double mean = mean_of(i, j, [&](size_t b) {
+      const bool known = track_.base[b] >= 0 && track_.has_value(b);
+      return known ? full_ * track_.probability(b, track_.base[b]) : NAN;
+    });
+    if (!std::isnan(mean))
+      means_ += "M" + px(x(i)) + " " + px(foot_) + "v" + px(-mean) + "H" + px(x(j)) + "V" + px(foot_) + "Z";
+  }
+
+  void base(size_t i) {
+    const bool letters = place_.unit >= kLetterWidth;
+    sequence_letter(i, letters);
+    if (!track_.has_value(i)) return;
+    const double gap = letters ? place_.unit * 0.06 : 0, unit = place_.unit;
+    double y = foot_;
+    for (const int k : order(i, letters)) {
+      const double high = full_ * track_.probability(i, k);
+      y -= high;
+      if (high < 0.4) continue;
+      (k == track_.base[i] ? actual_ : others_)[static_cast<size_t>(k)] +=
+          letters ? letter_path(k, x(i) + gap, y, unit - 2 * gap, high) : box_path(x(i), y, unit, high);
+    }
+  }
+
+  // From the foot upwards: letters by probability, bars with the actual base first.
+  std::array<int, 4> order(size_t i, bool letters) const {
+    std::array<int, 4> result = {0, 1, 2, 3};
+    const int here = track_.base[i];
+    std::stable_sort(result.begin(), result.end(), [&](int a, int b) {
+      return letters ? track_.log_probability(i, a) < track_.log_probability(i, b)
+                     : (a == here) > (b == here);
+    });
+    return result;
+  }
+
+  // The sequence below the stacks.
+  void sequence_letter(size_t i, bool letters) {
+    const int here = track_.base[i];
+    const double unit = place_.unit, wide = std::min(8.0, 0.8 * unit);
+    if (here >= 0) {
+      row_[static_cast<size_t>(here)] +=
+          letters ? letter_path(here, x(i) + (unit - wide) / 2, foot_ + 6, wide, 10)
+                  : box_path(x(i), foot_ + 5, unit, 8);
+    } else if (letters) {
+      unknown_.text(x(i) + unit / 2, foot_ + 16, std::string_view(track_.sequence).substr(i, 1));
+    }
+  }
+
+  void scale() {
+    std::string grid;
+    Svg numbers;
+    for (const double part : {0.0, 0.5, 1.0}) {
+      grid += "M" + px(place_.left) + " " + px(foot_ - part * full_) + "H" + px(place_.right);
+      numbers.text(place_.left - 6, foot_ - part * full_ + 4, px(part), {.anchor = Anchor::end});
+    }
+    out_.stroke(grid, theme::kGrid);
+    out_.raw(numbers.body());
+  }
+
+  Svg& out_;
+  const BaseTrack& track_;
+  const TrackView& view_;
+  const double width_, height_;
+  const TrackLayout place_;
+  const double foot_, full_;
+  LetterPaths actual_, others_, row_;
+  std::string means_;
+  Svg unknown_;
+};
+
+constexpr double kHeatTop = 4;  // pixels
+constexpr int kShades = 24;     // steps of colour on each side of the middle
+constexpr double kLegendBar = 200;
+
+// The colour of a shade, from -kShades (much less likely) to kShades (much more likely).
+std::string shade_colour(int shade) {
+  const std::array<std::string_view, 4>& arm = shade < 0 ? theme::kLess : theme::kMore;
+  const auto stop = [&](size_t i) { return i == 0 ? theme::kMiddle : arm[i - 1]; };
+  const double at = static_cast<double>(std::abs(shade)) / kShades * static_cast<double>(arm.size());
+  const size_t i = std::min(arm.size() - 1, static_cast<size_t>(std::floor(at)));
+  return mix_colours(stop(i), stop(i + 1), at - static_cast<double>(i));
+}
+
+std::string cell_colour(const HeatCell& cell, double limit) {
+  if (cell.kind == HeatCell::none) return std::string(theme::kNothing);
+  if (cell.kind == HeatCell::reference) return std::string(theme::kReference);
+  const double part = std::clamp(cell.change / limit, -1.0, 1.0);
+  return shade_colour(static_cast<int>(std::floor(part * kShades + 0.5)));
+}
+
+// The mean over bases i to j - 1, without bases that are letter k themselves.
+HeatCell letter_cell(const BaseTrack& track, size_t i, size_t j, int k) {
+  double sum = 0, count = 0;
+  bool reference = false;
+  for (size_t b = i; b < j; ++b) {
+    const double value = track.log_ratio(b, k);
+    if (std::isnan(value)) continue;
+    if (track.base[b] == k) {
+      reference = true;
+    } else {
+      sum += value;
+      ++count;
+    }
+  }
+  if (std::isnan(sum)) return {};  // some of them are infinite, with both signs
+  if (count > 0) return {HeatCell::value, sum / count};
+  return {reference ? HeatCell::reference : HeatCell::none, 0};
+}
+
+}  // namespace
 
 BaseTrack make_track(std::string sequence, std::span<const LetterLogs> logp, int64_t first) {
   BaseTrack track;
@@ -22,10 +182,11 @@ BaseTrack make_track(std::string sequence, std::span<const LetterLogs> logp, int
   track.first = first;
   const size_t length = track.length();
   track.base.resize(length);
-  track.lnp.assign(4 * length, kNoValue);
+  track.lnp.assign(4 * length, NAN);
   track.total.resize(length);
   for (size_t i = 0; i < length; ++i) {
-    track.base[i] = static_cast<int8_t>(letter_number(track.sequence[i]));
+    const size_t letter = kLetterNames.find(capital_letter(track.sequence[i]));
+    track.base[i] = letter == kLetterNames.npos ? int8_t{-1} : static_cast<int8_t>(letter);
     double sum = 0;
     for (size_t k = 0; k < 4; ++k) {
       track.lnp[4 * i + k] = logp[i][k];
@@ -36,28 +197,10 @@ BaseTrack make_track(std::string sequence, std::span<const LetterLogs> logp, int
   return track;
 }
 
-bool has_value(const BaseTrack& track, size_t i) {
-  return !std::isnan(track.lnp[4 * i]);
-}
-
-double probability(const BaseTrack& track, size_t i, int k) {
-  return std::exp(track.lnp[4 * i + static_cast<size_t>(k)] - track.total[i]);
-}
-
-double log_likelihood(const BaseTrack& track, size_t i) {
-  return track.base[i] < 0 ? kNoValue : track.lnp[4 * i + static_cast<size_t>(track.base[i])];
-}
-
-double log_ratio(const BaseTrack& track, size_t i, int k) {
-  return track.lnp[4 * i + static_cast<size_t>(k)] - log_likelihood(track, i);
-}
-
-double letter_entropy(const BaseTrack& track, size_t i) {
+double BaseTrack::entropy(size_t i) const {
   double sum = 0;
-  for (int k = 0; k < 4; ++k) {
-    const double p = probability(track, i, k);
-    if (p > 0) sum -= p * std::log(p);
-  }
+  for (int k = 0; k < 4; ++k)
+    if (const double p = probability(i, k); p > 0) sum -= p * std::log(p);
   return sum;
 }
 
@@ -77,214 +220,20 @@ void for_columns(const BaseTrack& track, const TrackView& view, int64_t step,
     visit(static_cast<size_t>(i), static_cast<size_t>(std::min(i + step, length)));
 }
 
-std::string plain_number(double value) {
-  char digits[40];
-  // Adding zero makes -0 the number that is printed as 0.
-  const auto end = std::to_chars(digits, digits + sizeof digits, value + 0.0, std::chars_format::fixed).ptr;
-  return {digits, end};
-}
-
-void draw_position_axis(Svg& out, const BaseTrack& track, const TrackView& view, double width, double y) {
-  const TrackLayout place(view, width);
-  const int64_t before = track.first - 1, last = before + static_cast<int64_t>(track.length());
-  const auto digits = static_cast<double>(std::to_string(last).size());
-  const double apart = std::max(60.0, 9 * digits) / place.unit;  // bases between two numbers
-  const double power = std::pow(10, std::floor(std::log10(apart)));
-  double step = 1;
-  for (const double factor : {1, 2, 5, 10})
-    if (factor * power >= apart) {
-      step = std::max(1.0, factor * power);
-      break;
-    }
-  const auto from = std::ceil((view.start + static_cast<double>(before)) / step) * step;
-  std::string ticks;
-  Svg numbers;
-  for (double p = std::max(step, from); p <= static_cast<double>(last); p += step) {
-    const double at = place.x(p - static_cast<double>(before) - 0.5);  // the middle of the base
-    if (at > place.right) break;
-    if (at < place.left) continue;
-    ticks += "M" + px(at) + " " + plain_number(y) + "v5";
-    const std::string number = count_text(static_cast<uint64_t>(p));
-    const double room = 3.4 * static_cast<double>(number.size());  // half of what the number takes
-    numbers.text(std::min(at, width - room), y + 17, number);
-  }
-  out.stroke("M" + plain_number(place.left) + " " + plain_number(y) + "H" + plain_number(place.right) + ticks,
-             theme::kGrid);
-  out.raw(numbers.body());
-}
-
-namespace {
-
-constexpr double kAxis = 24, kRow = 18, kTop = 8;  // heights in pixels
-constexpr double kLetterWidth = 6;                 // narrower than this, a letter cannot be read
-
-// A part of an outline. A letter is stretched to its place, so its shape cannot come from a font.
-struct Segment {
-  char command = 0;
-  int count = 0;
-  std::array<double, 6> numbers = {};
-};
-
-struct Outline {
-  size_t count = 0;
-  std::array<Segment, 40> segments = {};
-};
-
-constexpr bool is_command(char c) {
-  return c >= 'A' && c <= 'Z';
-}
-
-// The number at the beginning of `text`, which is removed. Its digits over a power of ten are the double that
-// is nearest to it, because both are exact.
-constexpr double take_number(std::string_view& text) {
-  double digits = 0, power = 1;
-  bool fraction = false;
-  while (!text.empty() && text[0] != ' ' && !is_command(text[0])) {
-    if (text[0] == '.') {
-      fraction = true;
-    } else {
-      digits = 10 * digits + (text[0] - '0');
-      if (fraction) power *= 10;
-    }
-    text.remove_prefix(1);
-  }
-  return digits / power;
-}
-
-constexpr Outline parse_outline(std::string_view text) {
-  Outline out;
-  while (!text.empty()) {
-    Segment& segment = out.segments[out.count++];
-    segment.command = text[0];
-    text.remove_prefix(1);
-    while (!text.empty() && !is_command(text[0])) {
-      if (text[0] == ' ')
-        text.remove_prefix(1);
-      else
-        segment.numbers[static_cast<size_t>(segment.count++)] = take_number(text);
-    }
-  }
-  return out;
-}
-
-constexpr std::array<Outline, 4> kLetters = {
-    parse_outline(theme::kOutlines[0]), parse_outline(theme::kOutlines[1]),
-    parse_outline(theme::kOutlines[2]), parse_outline(theme::kOutlines[3])};
-
-class LogoDrawing {
- public:
-  LogoDrawing(Svg& out, const BaseTrack& track, const TrackView& view, const LogoOptions& options)
-      : out_(out),
-        track_(track),
-        view_(view),
-        options_(options),
-        place_(view, options.width),
-        foot_(options.height - kAxis - kRow),
-        full_(foot_ - kTop) {}
-
-  void draw() {
-    if (place_.step > 1)
-      for_columns(track_, view_, place_.step, [&](size_t i, size_t j) { mean(i, j); });
-    else
-      for_columns(track_, view_, 1, [&](size_t i, size_t) { base(i); });
-    scale();
-    out_.begin_clip(place_.left, 0, place_.right - place_.left, options_.height);
-    out_.path(means_, theme::kLine, " fill-opacity=\"0.75\"");
-    draw_letters(out_, others_, actual_, row_);
-    out_.raw(unknown_.body());
-    out_.end_clip();
-    draw_position_axis(out_, track_, view_, options_.width, options_.height - kAxis);
-  }
-
- private:
-  double x(size_t i) const { return place_.x(static_cast<double>(i)); }
-
-  void mean(size_t i, size_t j) {
-    const double mean = mean_of(i, j, [&](size_t b) {
-      const bool known = track_.base[b] >= 0 && has_value(track_, b);
-      return known ? full_ * probability(track_, b, track_.base[b]) : kNoValue;
-    });
-    if (!std::isnan(mean))
-      means_ += "M" + px(x(i)) + " " + px(foot_) + "v" + px(-mean) + "H" + px(x(j)) + "V" + px(foot_) + "Z";
-  }
-
-  void base(size_t i) {
-    const bool letters = place_.unit >= kLetterWidth;
-    sequence_letter(i, letters);
-    if (!has_value(track_, i)) return;
-    const double gap = letters ? place_.unit * 0.06 : 0, unit = place_.unit;
-    double y = foot_;
-    for (const int k : order(i, letters)) {
-      const double high = full_ * probability(track_, i, k);
-      y -= high;
-      if (high < 0.4) continue;
-      const std::string path =
-          letters ? letter_path(k, x(i) + gap, y, unit - 2 * gap, high)
-                  : "M" + px(x(i)) + " " + px(y) + "h" + px(unit) + "v" + px(high) + "h" + px(-unit) + "Z";
-      (k == track_.base[i] ? actual_ : others_)[static_cast<size_t>(k)] += path;
-    }
-  }
-
-  // From the foot upwards: letters by probability, bars with the actual base first.
-  std::array<int, 4> order(size_t i, bool letters) const {
-    std::array<int, 4> result = {0, 1, 2, 3};
-    const int here = track_.base[i];
-    std::stable_sort(result.begin(), result.end(), [&](int a, int b) {
-      const auto lnp = [&](int k) { return track_.lnp[4 * i + static_cast<size_t>(k)]; };
-      return letters ? lnp(a) < lnp(b) : (a == here) > (b == here);
-    });
-    return result;
-  }
-
-  // The sequence below the stacks.
-  void sequence_letter(size_t i, bool letters) {
-    const int here = track_.base[i];
-    const double unit = place_.unit, wide = std::min(8.0, 0.8 * unit);
-    if (here >= 0) {
-      row_[static_cast<size_t>(here)] +=
-          letters ? letter_path(here, x(i) + (unit - wide) / 2, foot_ + 6, wide, 10)
-                  : "M" + px(x(i)) + " " + plain_number(foot_ + 5) + "h" + px(unit) + "v8h" + px(-unit) + "Z";
-    } else if (letters) {
-      unknown_.text(x(i) + unit / 2, foot_ + 16, std::string_view(track_.sequence).substr(i, 1));
-    }
-  }
-
-  void scale() {
-    std::string grid;
-    Svg numbers;
-    for (const double part : {0.0, 0.5, 1.0}) {
-      grid +=
-          "M" + plain_number(place_.left) + " " + px(foot_ - part * full_) + "H" + plain_number(place_.right);
-      numbers.text(place_.left - 6, foot_ - part * full_ + 4, plain_number(part), {.anchor = Anchor::end});
-    }
-    out_.stroke(grid, theme::kGrid);
-    out_.raw(numbers.body());
-  }
-
-  Svg& out_;
-  const BaseTrack& track_;
-  const TrackView& view_;
-  const LogoOptions& options_;
-  const TrackLayout place_;
-  const double foot_, full_;
-  LetterPaths actual_, others_, row_;
-  std::string means_;
-  Svg unknown_;
-};
-
-}  // namespace
-
 std::string letter_path(int letter, double left, double top, double width, double height) {
-  const Outline& outline = kLetters[static_cast<size_t>(letter)];
+  const std::string_view outline = theme::kOutlines[letter];
   std::string path;
-  for (size_t s = 0; s < outline.count; ++s) {
-    const Segment& segment = outline.segments[s];
-    path += segment.command;
-    for (int i = 0; i < segment.count; ++i) {
-      const double v = segment.numbers[static_cast<size_t>(i)];
-      const bool vertical = segment.command == 'V' || (segment.command != 'H' && i % 2 == 1);
-      if (i > 0) path += ' ';
-      path += px(vertical ? top + v * height : left + v * width);
+  bool vertical = false, turns = true;  // whether a number is y, and whether x and y take turns
+  for (const char *at = outline.data(), *end = at + outline.size(); at < end;) {
+    double value = 0;
+    const auto [next, problem] = std::from_chars(at, end, value);
+    if (problem == std::errc()) {
+      path += px(vertical ? top + value * height : left + value * width);
+      vertical = vertical != turns;
+      at = next;
+    } else {  // a command, or the space between two numbers
+      if (*at != ' ') vertical = *at == 'V', turns = *at != 'V' && *at != 'H';
+      path += *at++;
     }
   }
   return path;
@@ -300,8 +249,8 @@ void draw_letters(Svg& out, const LetterPaths& pale, const LetterPaths& full, co
   }
 }
 
-void draw_logo(Svg& out, const BaseTrack& track, const TrackView& view, const LogoOptions& options) {
-  LogoDrawing(out, track, view, options).draw();
+void draw_logo(Svg& out, const BaseTrack& track, const TrackView& view, double width, double height) {
+  LogoDrawing(out, track, view, width, height).draw();
 }
 
 std::vector<Point> overview_means(const BaseTrack& track, size_t size) {
@@ -310,7 +259,7 @@ std::vector<Point> overview_means(const BaseTrack& track, size_t size) {
   for (size_t start = 0; start < length; start += step) {
     const size_t end = std::min(length, start + size);
     const double mean =
-        mean_of(start, end, [&](size_t i) { return finite_or_none(log_likelihood(track, i)); });
+        mean_of(start, end, [&](size_t i) { return finite_or_none(track.log_likelihood(i)); });
     if (!std::isnan(mean)) result.push_back({static_cast<double>(start + end) / 2, mean});
     if (end == length) break;
   }
@@ -331,8 +280,7 @@ void draw_overview(Svg& out, const BaseTrack& track, double width) {
   const auto y = [&](double value) { return top + value / lowest * (foot - top); };
   std::string line;
   for (const Point& m : means) line += (line.empty() ? "M" : "L") + px(place.x(m.x)) + " " + px(y(m.y));
-  const std::string left = plain_number(place.left), right = plain_number(place.right),
-                    low = plain_number(foot);
+  const std::string left = px(place.left), right = px(place.right), low = px(foot);
   if (!means.empty()) {
     out.path(line + "L" + px(place.x(means.back().x)) + " " + low + "L" + px(place.x(means.front().x)) + " " +
                  low + "Z",
@@ -341,63 +289,10 @@ void draw_overview(Svg& out, const BaseTrack& track, double width) {
   }
   const double guess = y(std::log(1.0 / 4));  // what guessing would reach
   out.stroke("M" + left + " " + px(guess) + "H" + right, theme::kSoft, 1, " stroke-dasharray=\"3 3\"");
-  out.stroke("M" + left + " " + plain_number(top) + "H" + right + "M" + left + " " + low + "H" + right,
-             theme::kGrid);
+  out.stroke("M" + left + " " + px(top) + "H" + right + "M" + left + " " + low + "H" + right, theme::kGrid);
   out.text(place.left - 6, top + 4, "0", {.anchor = Anchor::end});
   out.text(place.left - 6, guess + 4, "\u22121.4", {.anchor = Anchor::end});
 }
-
-namespace {
-
-constexpr double kHeatTop = 4;  // pixels
-constexpr int kShades = 24;     // steps of colour on each side of the middle
-constexpr double kLegendBar = 200;
-
-// The colour of a shade, from -kShades (much less likely) to kShades (much more likely).
-std::string shade_colour(int shade) {
-  const std::array<std::string_view, 4>& arm = shade < 0 ? theme::kLess : theme::kMore;
-  const auto stop = [&](size_t i) { return i == 0 ? theme::kMiddle : arm[i - 1]; };
-  const double at = static_cast<double>(std::abs(shade)) / kShades * static_cast<double>(arm.size());
-  const size_t i = std::min(arm.size() - 1, static_cast<size_t>(std::floor(at)));
-  return mix_colours(stop(i), stop(i + 1), at - static_cast<double>(i));
-}
-
-// Path data by colour, in the order of first use: few elements, however many cells.
-class Colours {
- public:
-  void add(std::string_view colour, std::string_view path) {
-    auto found = std::find_if(paths_.begin(), paths_.end(), [&](const auto& p) { return p.first == colour; });
-    if (found == paths_.end()) found = paths_.insert(found, {std::string(colour), {}});
-    found->second += path;
-  }
-  void write(Svg& out) const {
-    for (const auto& [colour, path] : paths_) out.path(path, colour, " shape-rendering=\"crispEdges\"");
-  }
-
- private:
-  std::vector<std::pair<std::string, std::string>> paths_;
-};
-
-// The mean over bases i to j - 1, without bases that are letter k themselves.
-HeatCell letter_cell(const BaseTrack& track, size_t i, size_t j, int k) {
-  double sum = 0, count = 0;
-  bool reference = false;
-  for (size_t b = i; b < j; ++b) {
-    const double value = log_ratio(track, b, k);
-    if (std::isnan(value)) continue;
-    if (track.base[b] == k) {
-      reference = true;
-    } else {
-      sum += value;
-      ++count;
-    }
-  }
-  if (std::isnan(sum)) return {};  // some of them are infinite, with both signs
-  if (count > 0) return {HeatCell::value, sum / count};
-  return {reference ? HeatCell::reference : HeatCell::none, 0};
-}
-
-}  // namespace
 
 HeatRows letter_rows(const BaseTrack& track) {
   HeatRows rows;
@@ -408,30 +303,35 @@ HeatRows letter_rows(const BaseTrack& track) {
   return rows;
 }
 
+double colour_limit(std::vector<double> sizes) {
+  if (sizes.empty()) return 1;
+  const auto at = sizes.begin() + static_cast<ptrdiff_t>(0.95 * static_cast<double>(sizes.size() - 1));
+  std::nth_element(sizes.begin(), at, sizes.end());
+  if (*at > 1) return std::ceil(2 * *at) / 2;
+  return round_step(std::max(1e-6, *at));
+}
+
 double heatmap_limit(const BaseTrack& track) {
-  std::vector<double> values;
+  std::vector<double> sizes;
   const size_t stride = std::max<size_t>(1, track.length() / 5000);  // a sample of a long sequence will do
   for (size_t i = 0; i < track.length(); i += stride) {
     if (track.base[i] < 0) continue;
     for (int k = 0; k < 4; ++k) {
-      const double v = std::abs(log_ratio(track, i, k));
-      if (k != track.base[i] && std::isfinite(v)) values.push_back(v);
+      const double size = std::abs(track.log_ratio(i, k));
+      if (k != track.base[i] && std::isfinite(size)) sizes.push_back(size);
     }
   }
-  std::sort(values.begin(), values.end());
-  const double most =
-      values.empty() ? 1 : values[static_cast<size_t>(0.95 * static_cast<double>(values.size() - 1))];
-  return std::max(1.0, std::ceil(2 * most) / 2);
+  return std::max(1.0, colour_limit(std::move(sizes)));
 }
 
-void draw_heatmap(Svg& out, const BaseTrack& track, const HeatRows& rows, const TrackView& view,
-                  const HeatmapOptions& options) {
-  const TrackLayout place(view, options.width);
-  const double high = (options.height - kHeatTop - kAxis) / static_cast<double>(rows.names.size());
+void draw_heatmap(Svg& out, const BaseTrack& track, const HeatRows& rows, const TrackView& view, double width,
+                  double height, double limit) {
+  const TrackLayout place(view, width);
+  const double high = (height - kHeatTop - kAxis) / static_cast<double>(rows.names.size());
   const auto top = [&](size_t row) { return kHeatTop + static_cast<double>(row) * high; };
   const double wide = place.unit * static_cast<double>(place.step);
   const double inset = wide >= 5 ? 0.5 : 0;  // a seam between cells that are wide enough
-  Colours cells;
+  std::map<std::string, std::string> cells;  // paths by their colour: few elements, however many cells
   std::string dots;
   for_columns(track, view, place.step, [&](size_t i, size_t j) {
     const double x = place.x(static_cast<double>(i)), span = static_cast<double>(j - i);
@@ -440,46 +340,36 @@ void draw_heatmap(Svg& out, const BaseTrack& track, const HeatRows& rows, const 
                               px(place.unit * span - 2 * inset) + "v" + px(high - 1) + "H" + px(x + inset) +
                               "Z";
       const HeatCell cell = rows.cell(i, j, k);
-      if (cell.kind == HeatCell::none) {
-        cells.add(theme::kNothing, box);
-      } else if (cell.kind == HeatCell::value) {
-        const double part = std::clamp(cell.change / options.limit, -1.0, 1.0);
-        cells.add(shade_colour(static_cast<int>(std::floor(part * kShades + 0.5))), box);
-      } else {
-        cells.add(theme::kReference, box);
-        if (wide < 5) continue;
-        const double r = std::min(3.2, wide * 0.28);
-        const std::string arc = "a" + px(r) + " " + px(r) + " 0 1 0 ";
-        dots += "M" + px(x + wide / 2 - r) + " " + px(top(k) + high / 2) + arc + px(2 * r) + " 0" + arc +
-                px(-2 * r) + " 0Z";
-      }
+      cells[cell_colour(cell, limit)] += box;
+      if (cell.kind == HeatCell::reference && wide >= 5)
+        dots += marker_path(Marker::circle, x + wide / 2, top(k) + high / 2, std::min(3.2, wide * 0.28));
     }
   });
-  out.begin_clip(place.left, 0, place.right - place.left, options.height);
-  cells.write(out);
+  out.begin_clip(place.left, 0, place.right - place.left, height);
+  for (const auto& [colour, path] : cells) out.path(path, colour, " shape-rendering=\"crispEdges\"");
   out.path(dots, theme::kInk);
   out.end_clip();
   for (size_t k = 0; k < rows.names.size(); ++k)
     out.text(place.left - 12, top(k) + high / 2 + 4, rows.names[k], {.bold = true});
-  draw_position_axis(out, track, view, options.width, options.height - kAxis);
+  draw_position_axis(out, track, view, width, height - kAxis);
 }
 
 void draw_heatmap_legend(Svg& out, double limit, bool reference) {
   const double one = kLegendBar / (2 * kShades + 1);
-  for (int s = -kShades; s <= kShades; ++s) out.box((s + kShades) * one, 0, one + 0.3, 12, shade_colour(s));
-  const std::string number = plain_number(limit);
+  for (int s = -kShades; s <= kShades; ++s)
+    out.path(box_path((s + kShades) * one, 0, one + 0.3, 12), shade_colour(s));
+  const std::string number = six_digits(limit);
   out.text(0, 25, "\u2264 \u2212" + number, {.anchor = Anchor::start});
   out.text(kLegendBar / 2, 25, "0");
   out.text(kLegendBar, 25, "\u2265 " + number + " nats", {.anchor = Anchor::end});
   out.text(0, 38, "less likely", {.anchor = Anchor::start});
   out.text(kLegendBar, 38, "more likely", {.anchor = Anchor::end});
   if (reference) {
-    out.box(226, 0, 14, 12, theme::kReference);
-    out.dot(233, 6, 3, theme::kInk);
+    out.path(box_path(226, 0, 14, 12), theme::kReference);
+    out.path(marker_path(Marker::circle, 233, 6, 3), theme::kInk);
     out.text(246, 10, "reference", {.anchor = Anchor::start});
   }
-  out.raw("<rect x=\"226\" y=\"20\" width=\"14\" height=\"12\" fill=\"" + std::string(theme::kNothing) +
-          "\" stroke=\"" + std::string(theme::kGrid) + "\"/>");
+  out.path(box_path(226, 20, 14, 12), theme::kNothing, " stroke=\"" + std::string(theme::kGrid) + "\"");
   out.text(246, 30, "no value", {.anchor = Anchor::start});
 }
 

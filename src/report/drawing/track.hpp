@@ -9,20 +9,17 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/svg.hpp"
 
 namespace carbon {
 
 inline constexpr std::string_view kLetterNames = "ACGT";
-inline constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
-/// Natural logarithms of the probabilities of A, C, G and T; kNoValue in all four if a base has none.
+/// Natural logarithms of the probabilities of A, C, G and T; NaN in all four if a base has none.
 using LetterLogs = std::array<double, 4>;
 
 struct BaseTrack {
@@ -33,24 +30,22 @@ struct BaseTrack {
   int64_t first = 1;          // the position of the first base, which axes show
 
   size_t length() const { return sequence.size(); }
+  /// Whether base i has probabilities.
+  bool has_value(size_t i) const { return !std::isnan(lnp[4 * i]); }
+  /// ln P of letter k at base i, as it is given.
+  double log_probability(size_t i, int k) const { return lnp[4 * i + static_cast<size_t>(k)]; }
+  double probability(size_t i, int k) const { return std::exp(log_probability(i, k) - total[i]); }
+  /// ln P of the base that is there; NaN if it has none.
+  double log_likelihood(size_t i) const { return base[i] < 0 ? NAN : log_probability(i, base[i]); }
+  /// ln P(letter k) - ln P(the base that is there), in nats; NaN if there is no such value.
+  double log_ratio(size_t i, int k) const { return log_probability(i, k) - log_likelihood(i); }
+  /// The entropy of the four probabilities, in nats.
+  double entropy(size_t i) const;
 };
 
 /// `logp` has a row for each letter of `sequence`. Means of log-probabilities do not add up to one as
 /// probabilities; where they are drawn, each base is scaled to do so.
 BaseTrack make_track(std::string sequence, std::span<const LetterLogs> logp, int64_t first = 1);
-
-/// The number of a letter, 0 to 3, in either case; -1 for another.
-int letter_number(char letter);
-/// Whether base i has probabilities.
-bool has_value(const BaseTrack& track, size_t i);
-/// The probability of letter k at base i.
-double probability(const BaseTrack& track, size_t i, int k);
-/// ln P of the base that is there; kNoValue if it has none.
-double log_likelihood(const BaseTrack& track, size_t i);
-/// ln P(letter k) - ln P(the base that is there), in nats; kNoValue if there is no such value.
-double log_ratio(const BaseTrack& track, size_t i, int k);
-/// The entropy of the four probabilities, in nats.
-double letter_entropy(const BaseTrack& track, size_t i);
 
 /// The part that is shown, in bases from 0, end not included.
 struct TrackView {
@@ -70,32 +65,23 @@ struct TrackLayout {
 void for_columns(const BaseTrack& track, const TrackView& view, int64_t step,
                  const std::function<void(size_t, size_t)>& visit);
 
-/// The mean of what `value` says of bases i to j - 1, as far as it is a number; kNoValue if it never is.
+/// The mean of what `value` says of bases i to j - 1, as far as it is a number; NaN if it never is.
 template <class Value>
 double mean_of(size_t i, size_t j, Value value) {
   double sum = 0, count = 0;
   for (; i < j; ++i)
     if (const double one = value(i); !std::isnan(one)) sum += one, ++count;
-  return count > 0 ? sum / count : kNoValue;
+  return count > 0 ? sum / count : NAN;
 }
-/// kNoValue in the place of an infinite value.
+/// NaN in the place of an infinite value.
 inline double finite_or_none(double value) {
-  return std::isfinite(value) ? value : kNoValue;
+  return std::isfinite(value) ? value : NAN;
 }
-
-/// A number as JavaScript writes it into a text.
-std::string plain_number(double value);
-/// Positions below a figure, counted from the track's first, at this height.
-void draw_position_axis(Svg& out, const BaseTrack& track, const TrackView& view, double width, double y);
 
 // Figures along a sequence: a sequence logo, which has at each base the four letters, stacked, as high as
 // their probabilities; the whole sequence in a strip, with the mean log-likelihood of the bases and what lies
 // where; and a map of every change, with a row for each letter, a column for each base, and as colour how
 // much less or more likely than the actual base the other letter is. Maps can have other rows besides.
-
-struct LogoOptions {
-  double width = 0, height = 210;
-};
 
 /// The path of a letter (0 to 3) that fills a box.
 std::string letter_path(int letter, double left, double top, double width, double height);
@@ -103,7 +89,7 @@ std::string letter_path(int letter, double left, double top, double width, doubl
 using LetterPaths = std::array<std::string, 4>;
 /// Draws letters in their colours, those of `pale` paler.
 void draw_letters(Svg& out, const LetterPaths& pale, const LetterPaths& full, const LetterPaths& more = {});
-void draw_logo(Svg& out, const BaseTrack& track, const TrackView& view, const LogoOptions& options);
+void draw_logo(Svg& out, const BaseTrack& track, const TrackView& view, double width, double height);
 
 inline constexpr double kOverviewHeight = 74;
 
@@ -127,20 +113,17 @@ struct HeatRows {
   std::function<HeatCell(size_t i, size_t j, size_t row)> cell;
 };
 
-struct HeatmapOptions {
-  double width = 0, height = 128;
-  double limit = 1;  // the change at which colours end
-};
-
 /// The rows A, C, G and T with ln P(letter) - ln P(the actual base), or their means.
 HeatRows letter_rows(const BaseTrack& track);
-/// The value at which the colours of these rows end: 19 of 20 values lie within it. At least 1, a multiple of
-/// a half.
+/// The change at which colours end: 19 of 20 of these sizes lie within. Above 1 it is a multiple of a half,
+/// below it 1, 2 or 5 in its first digit.
+double colour_limit(std::vector<double> sizes);
+/// That of letter_rows(), at least 1.
 double heatmap_limit(const BaseTrack& track);
 
-/// `track` gives positions and length.
-void draw_heatmap(Svg& out, const BaseTrack& track, const HeatRows& rows, const TrackView& view,
-                  const HeatmapOptions& options);
+/// `track` gives positions and length, and colours end at `limit`.
+void draw_heatmap(Svg& out, const BaseTrack& track, const HeatRows& rows, const TrackView& view, double width,
+                  double height, double limit);
 /// The legend, from 0,0. A map without a reference among its rows leaves that out.
 void draw_heatmap_legend(Svg& out, double limit, bool reference = true);
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/base/numbers.hpp"
 #include "src/base/words.hpp"
 #include "src/report/drawing/chart.hpp"
 #include "src/report/sections/bases.hpp"
@@ -17,7 +16,7 @@ namespace {
 
 constexpr size_t kMostSequences = 6, kMostGenes = 2000;   // that are drawn, and genes on each of them
 constexpr size_t kMostParts = 100'000;                    // coding parts of all genes that are drawn
-constexpr size_t kMostRows = 500, kWindows = 900;         // of a table of numbers; points of a line
+constexpr size_t kWindows = 900;                          // points of a line
 constexpr double kWidth = 980, kHeight = 300, kExon = 5;  // pixels
 constexpr size_t kName = 40;                              // letters
 constexpr double kCoding = 0.5;                           // above this a base is more likely coding than not
@@ -95,7 +94,6 @@ Figure genes_figure(const std::string& name, const std::string& item, const Draw
           plot.marks(), one.gene, [&](int64_t base) { return plot.x(static_cast<double>(base) - 0.5); },
           plot.left(), plot.right(), plot.y(one.score), kExon);
   };
-  out.most_rows = kMostRows;
   out.row = item;
   out.all_rows = on.all;
   out.first = "first";
@@ -199,7 +197,6 @@ Figure coding_figure(const std::string& name, const TablePiece& piece, std::vect
   const Plot frame("", out.width, out.height, out.x, out.y);
   out.height += genes_height(frame, genes);
   out.prepare = [&](Plot& plot) { draw_genes_above(plot, genes); };
-  out.most_rows = kMostRows;
   out.row = step > 1 ? "window" : "base";
   out.what = "Probability of the bases of " + piece.place() + " to be coding, on each strand" +
              (step > 1 ? ", as means of " + count_text(step) + " bases." : ".");
@@ -262,8 +259,7 @@ Section annotation_section(const std::string& name, const std::string& path, con
     out.parts.emplace_back(genes_figure(
         name + "_genes" + (drawn.size() > 1 ? "_" + std::to_string(i + 1) : ""), item, drawn[i]));
   add_histogram(name + "_scores", {"mean probability", "", item, std::move(scores)}, out);
-  out.parts.emplace_back(
-      lowest_table(table_of("", lowest.sorted(), kGeneFields), lowest.count(), item, "score", kScoreColumn));
+  add_lowest(table_of("", lowest.sorted(), kGeneFields), lowest.count(), item, "score", kScoreColumn, out);
   return out;
 }
 

@@ -6,25 +6,19 @@
 
 #include "src/base/numbers.hpp"
 #include "src/formats/contig_spelling.hpp"
-#include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/svg.hpp"
 #include "src/report/sections/sections.hpp"
-#include "src/report/sources/genes.hpp"
 #include "src/report/sources/input.hpp"
 
 namespace carbon {
 namespace {
 
-std::vector<GeneArea> areas_of(const std::vector<TablePiece>& pieces) {
-  std::vector<GeneArea> areas;
-  for (const TablePiece& piece : pieces) areas.push_back({piece.sequence, piece.first, piece.last()});
-  return areas;
-}
-
 void add_genes(BaseSection& out, const std::string& path, const ReportOptions& options) {
   out.genes.resize(out.table.pieces.size());
   if (options.genes.empty() || out.table.pieces.empty()) return;
-  auto file = find_genes(areas_of(out.table.pieces), path, options, "exons", "this table", out.section);
+  std::vector<GeneArea> areas;
+  for (const TablePiece& piece : out.table.pieces)
+    areas.push_back({piece.sequence, piece.first, piece.last()});
+  auto file = find_genes(areas, path, options, "exons", "this table", out.section);
   if (!file) return;
   out.genes = std::move(file->genes);
   if (std::all_of(out.genes.begin(), out.genes.end(), [](const auto& genes) { return genes.empty(); }))
@@ -37,12 +31,11 @@ constexpr double kWidest = 16, kMargins = 58;  // pixels: a base, both margins
 
 constexpr double kRow = 30, kName = 10, kMiddle = 20;  // heights in pixels: a row, the name in it, its line
 constexpr double kMoreGenes = 14;                      // and of the line that counts further genes
-constexpr size_t kMostRows = 6, kLongestName = 40;
+constexpr size_t kMostGeneRows = 6, kLongestName = 40;
 constexpr double kArrows = 48;  // pixels between two arrows
 
 struct PlacedGene {
   const Gene* gene;
-  double from, to;  // in pixels, as far as it is in view
   std::string name;
   double name_at;  // where the name begins
 };
@@ -77,11 +70,11 @@ class GeneRows {
 
  private:
   void put(const Gene& gene, double from, double to) {
-    PlacedGene placed = {&gene, from, to, cut_text(gene.name, kLongestName), from};
+    PlacedGene placed = {&gene, cut_text(gene.name, kLongestName), from};
     const double room = text_width(placed.name);
     placed.name_at = std::max(left_, std::min(from, right_ - room));
     const double begin = std::min(from, placed.name_at), end = std::max(to, placed.name_at + room) + 10;
-    for (size_t r = 0; r < kMostRows; ++r) {
+    for (size_t r = 0; r < kMostGeneRows; ++r) {
       if (r == rows_.size()) {
         rows_.emplace_back();
         ends_.push_back(-1e9);
@@ -108,23 +101,19 @@ GeneRows gene_rows(const std::vector<Gene>& genes, const Plot& plot) {
 
 // Every how many bases a table of numbers has a row.
 size_t numbers_step(size_t length) {
-  return std::max<size_t>(1, (length + kMostNumbers - 1) / kMostNumbers);
+  return std::max<size_t>(1, (length + kMostRows - 1) / kMostRows);
 }
 
-// " every 20th base" for the title of a thinned table; "" if it has all.
+// For the title of a thinned table; "" if it has all.
 std::string thinned_words(size_t length) {
   const size_t step = numbers_step(length);
-  if (step == 1) return {};
-  const size_t last = step % 10;
-  const bool teens = step % 100 / 10 == 1;
-  const char* ending = teens || last == 0 || last > 3 ? "th" : last == 1 ? "st" : last == 2 ? "nd" : "rd";
-  return "; every " + std::to_string(step) + ending + " base";
+  return step == 1 ? "" : "; one base of " + std::to_string(step);
 }
 
 constexpr int kDigits = 5;  // an error in a probability of at most a hundredth of a per cent
 
 void append_row(const BaseTrack& track, size_t i, std::string& out) {
-  if (!has_value(track, i)) {
+  if (!track.has_value(i)) {
     out += "null";
     return;
   }

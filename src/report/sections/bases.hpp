@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "src/report/drawing/chart.hpp"
-#include "src/report/drawing/document.hpp"
 #include "src/report/drawing/track.hpp"
 #include "src/report/sources/bases.hpp"
 #include "src/report/sources/genes.hpp"
@@ -47,7 +46,6 @@ struct TrackMark {
 std::vector<TrackMark> exon_marks(const std::vector<Gene>& genes, const TablePiece& piece);
 
 inline constexpr size_t kMostLetters = 400;  // bases that are drawn as letters
-inline constexpr size_t kMostNumbers = 500;  // rows of a table of numbers
 
 /// How a piece is spread over a figure: in rows where its letters can be read, or as a whole.
 struct PieceRows {
@@ -100,8 +98,7 @@ void draw_gene(Svg& out, const Gene& gene, const std::function<double(int64_t)>&
 /// For the captions of figures that have genes.
 inline constexpr const char* kGenesCaption =
     "Above, a line is a gene, a box an exon, a high box its coding part, and arrows show the direction in "
-    "which "
-    "it is read.";
+    "which it is read.";
 /// Draws genes, with their names, above the frame of a chart along a sequence, which needs this height more.
 double genes_height(const Plot& plot, const std::vector<Gene>& genes);
 void draw_genes_above(Plot& plot, const std::vector<Gene>& genes);

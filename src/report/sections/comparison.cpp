@@ -8,7 +8,6 @@
 
 #include "src/base/letters.hpp"
 #include "src/report/drawing/chart.hpp"
-#include "src/report/drawing/plot.hpp"
 #include "src/report/sections/variant_parts.hpp"
 #include "src/statistics/agreement.hpp"
 
@@ -56,7 +55,7 @@ struct Compared {
     out.columns = columns_of(pairs, {x, y});
     const bool all_named = named.size() == pairs.size();
     ChartColumn alleles{.form = ChartColumn::hidden};
-    for (size_t i = 0; i < pairs.size() && pairs.size() <= Cloud::kMostDots; ++i) {
+    for (size_t i = 0; i < pairs.size() && pairs.size() <= kMostDots; ++i) {
       alleles.texts.push_back(all_named ? named[i].name : "allele " + std::to_string(i + 1));
       if (all_named)
         out.tips.push_back(named[i].name + "\n" + a + ": " + value_text(pairs[i].a) + "\n" + b + ": " +
@@ -190,11 +189,26 @@ Table measure_table(const Compared& of, bool high_a, bool high_b) {
   return out;
 }
 
+// With 64 bits two of a million alleles share a key once in thirty million files.
+uint64_t key_of(const VariantRecord& record, size_t alt) {
+  std::string text =
+      record.contig + "\t" + std::to_string(record.pos) + "\t" + record.ref + "\t" + record.alts[alt];
+  std::transform(text.begin(), text.end(), text.begin(), capital_letter);
+  return std::hash<std::string>()(text);
+}
+
+std::string area_text(const RocCurve& curve) {
+  std::string out = curve.name + ", AUROC " + value_text(curve.auroc());
+  if (curve.intervals.samples > 0)
+    out += " (" + value_text(curve.intervals.low[0]) + " to " + value_text(curve.intervals.high[0]) + ")";
+  return out;
+}
+
 }  // namespace
 
 void AgreementFigures::add(double a, double b, const std::string& name, LabelJudge::Verdict label) {
   pairs_.push_back({a, b});
-  if (!name.empty() && pairs_.size() <= Cloud::kMostDots)
+  if (!name.empty() && pairs_.size() <= kMostDots)
     named_.push_back({name, label});
   else
     named_.clear();
@@ -214,25 +228,6 @@ void AgreementFigures::finish(const std::string& name, const ScoreTag& a, const 
   pairs_ = {};
   named_ = {};
 }
-
-namespace {
-
-// With 64 bits two of a million alleles share a key once in thirty million files.
-uint64_t key_of(const VariantRecord& record, size_t alt) {
-  std::string text =
-      record.contig + "\t" + std::to_string(record.pos) + "\t" + record.ref + "\t" + record.alts[alt];
-  std::transform(text.begin(), text.end(), text.begin(), capital_letter);
-  return std::hash<std::string>()(text);
-}
-
-std::string area_text(const RocCurve& curve) {
-  std::string out = curve.name + ", AUROC " + value_text(curve.auroc());
-  if (curve.intervals.samples > 0)
-    out += " (" + value_text(curve.intervals.low[0]) + " to " + value_text(curve.intervals.high[0]) + ")";
-  return out;
-}
-
-}  // namespace
 
 Figure roc_overlay(const std::string& name, const std::string& label, const std::vector<RocCurve>& curves) {
   const ClassNames& names = curves[0].names;
@@ -258,9 +253,10 @@ Figure roc_overlay(const std::string& name, const std::string& label, const std:
     out.series.push_back({.name = curve.name, .value = column, .drawn = false});
   }
   out.series.push_back(guide({{0, 0}, {1, 1}}, "chance"));
-  if (curves.size() > theme::kSeries.size())
-    out.facts = "The first " + std::to_string(theme::kSeries.size()) + " of these curves are drawn. ";
-  if (curves[0].intervals.samples > 0) out.facts += "The numbers in brackets are 95 % bootstrap intervals.";
+  const std::string drawn = std::to_string(theme::kSeries.size());
+  out.facts = sentences(
+      {curves.size() > theme::kSeries.size() ? "The first " + drawn + " of these curves are drawn." : "",
+       curves[0].intervals.samples > 0 ? "The numbers in brackets are 95 % bootstrap intervals." : ""});
   const auto best = std::max_element(curves.begin(), curves.end(), [](const RocCurve& a, const RocCurve& b) {
     return a.auroc() < b.auroc();
   });
@@ -294,13 +290,14 @@ void VariantComparison::add(const VariantRecord& record) {
 void VariantComparison::pair(const VariantRecord& record, size_t alt, float score,
                              LabelJudge::Verdict label) {
   const uint64_t key = key_of(record, alt);
-  auto at = std::lower_bound(first_.begin(), first_.end(), key,
-                             [](const Allele& one, uint64_t wanted) { return one.key < wanted; });
-  while (at != first_.end() && at->key == key && at->paired) ++at;
+  // Of equal keys those that are paired come first.
+  const auto at = std::partition_point(first_.begin(), first_.end(), [key](const Allele& one) {
+    return one.key < key || (one.key == key && one.paired);
+  });
   if (at == first_.end() || at->key != key) return;
   at->paired = true;
   shared_.add(static_cast<double>(at->score), static_cast<double>(score),
-              pairs_ < Cloud::kMostDots ? allele_name(record, alt) : "",
+              pairs_ < kMostDots ? allele_name(record, alt) : "",
               at->label == LabelJudge::Verdict::missing ? label : at->label);
   ++pairs_;
 }
@@ -314,9 +311,9 @@ void VariantComparison::finish(const std::string& label, Section& section) {
   if (files_.size() < 2) return;
   if (curves_.size() > 1) section.parts.emplace_back(roc_overlay(section.name + "_roc", label, curves_));
   const File &a = files_[0], &b = files_[1];
-  section.paragraphs.push_back(plural(pairs_, "allele") + (pairs_ == 1 ? " has" : " have") +
-                               " a score in both " + a.name + " (of " + count_text(a.scored) +
-                               " with a score) and " + b.name + " (of " + count_text(b.scored) +
+  section.paragraphs.push_back(plural(pairs_, "allele", "has", "have") + " a score in both " + a.name +
+                               " (of " + count_text(a.scored) + " with a score) and " + b.name + " (of " +
+                               count_text(b.scored) +
                                "). Alleles are the same if contig, position, REF and ALT are.");
   ScoreTag of_a = a.tag, of_b = b.tag;
   of_a.name += " in " + a.name, of_b.name += " in " + b.name;

@@ -133,7 +133,7 @@ class ConcordanceFigures {
     Chart out = strata_chart({"positive", "negative", "auroc_a", "auroc_b"});
     out.name = name_ + "_auroc";
     out.title = "AUROC of " + both();
-    out.x = {"AUROC", ends_of(out, {3, 4}, 0.5, 1).first < 0.5 ? 0.0 : 0.5, 1};
+    out.x = auroc_axis(out, {3, 4});
     out.series = {{.mark = Series::dots, .name = a_, .value = 3, .size = 4.5},
                   {.mark = Series::dots, .name = b_, .colour = theme::kSeries[1], .value = 4, .size = 4.5},
                   {.mark = Series::range, .colour = theme::kReference, .value = 3, .low = 4}};

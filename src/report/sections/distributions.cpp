@@ -4,12 +4,10 @@
 #include <cmath>
 #include <compare>
 #include <iterator>
-#include <set>
 
 #include "src/base/letters.hpp"
 #include "src/base/numbers.hpp"
 #include "src/report/drawing/chart.hpp"
-#include "src/report/sources/variants.hpp"
 #include "src/statistics/ranking.hpp"
 
 namespace carbon {
@@ -23,6 +21,109 @@ double times_power(double number, int power) {
 }
 
 constexpr const char* kNoConsequence = "none given";
+constexpr size_t kLongestName = 200;  // letters
+
+constexpr double kRow = 46;
+constexpr double kBoxOpacity = 0.55;  // of the middle half
+constexpr size_t kLabel = 34;         // letters of a group's name beside its row
+
+std::string axis_label(const ScoreTag& tag) {
+  return with_unit(cut_text(tag.name, 60), tag.unit);
+}
+
+uint64_t highest(const BinCounts& bins) {
+  return bins.counts.empty() ? 0 : *std::max_element(bins.counts.begin(), bins.counts.end());
+}
+
+// What lies beside the bins, so that no score is silently missing from a picture.
+std::string beyond_words(const ScoreBins& bins, uint64_t below, uint64_t above) {
+  std::string out;
+  if (below > 0) out += plural(below, "score") + " below " + value_text(bins.edge(0));
+  if (above > 0)
+    out += (out.empty() ? "" : " and ") + plural(above, "score") + " above " +
+           value_text(bins.edge(bins.size()));
+  if (out.empty()) return "";
+  return "Not drawn, but counted everywhere else: " + out + ".";
+}
+
+std::string bins_words(const ScoreBins& bins) {
+  return "Bins are " + general_text(bins.width(), 12) +
+         " wide; each has the values from its lower edge up to, but not including, its upper edge, which "
+         "only the last one has.";
+}
+
+// "alleles" of alternative alleles.
+std::string items_of(const ScoreFigure& about) {
+  return about.item.substr(about.item.rfind(' ') + 1) + "s";
+}
+
+std::string sign_words(const ScoreFigure& about) {
+  return about.tag.unit != "nats" || about.item == "base"
+             ? ""
+             : "A negative score means that the model finds the alternative less likely.";
+}
+
+// A row for each bin and a column for each group, with what lies beside the bins where there is any; and a
+// hidden column for each group, the share of its scores.
+Chart bin_chart(const ScoreFigure& about, const std::vector<const ScoreGroup*>& groups,
+                const ScoreBins& bins) {
+  Chart out;
+  out.name = about.name;
+  out.x = {axis_label(about.tag), bins.edge(0), bins.edge(bins.size())};
+  out.columns = {{.name = "From", .about = "Lower edge of the bin", .form = ChartColumn::edge},
+                 {.name = "To", .about = "Upper edge of the bin", .form = ChartColumn::edge}};
+  for (const ScoreGroup* group : groups)
+    out.columns.push_back({.name = cut_text(group->name, 60),
+                           .about = "Number of " + about.item + "s with a score in the bin",
+                           .form = ChartColumn::count});
+  for (size_t g = 0; g < groups.size(); ++g) out.columns.push_back({.form = ChartColumn::hidden});
+  const auto row = [&](double from, double to, auto count) {
+    out.columns[0].numbers.push_back(from);
+    out.columns[1].numbers.push_back(to);
+    for (size_t g = 0; g < groups.size(); ++g) {
+      const auto value = static_cast<double>(count(groups[g]->bins));
+      out.columns[2 + g].numbers.push_back(value);
+      out.columns[2 + groups.size() + g].numbers.push_back(value /
+                                                           static_cast<double>(groups[g]->scores.count));
+    }
+  };
+  const auto any = [&](auto count) {
+    return std::any_of(groups.begin(), groups.end(), [&](const ScoreGroup* g) { return count(g->bins) > 0; });
+  };
+  const auto below = [](const BinCounts& counts) { return counts.below; };
+  const auto above = [](const BinCounts& counts) { return counts.above; };
+  if (any(below)) row(NAN, bins.edge(0), below);
+  for (size_t i = 0; i < bins.size(); ++i)
+    row(bins.edge(i), bins.edge(i + 1),
+        [i](const BinCounts& counts) { return counts.counts.empty() ? 0 : counts.counts[i]; });
+  if (any(above)) row(bins.edge(bins.size()), NAN, above);
+  return out;
+}
+
+// The middle half as a bar, the median as a line across it.
+void draw_box(const ScoreSummary& scores, Plot& plot, double top, double height) {
+  const auto inside = [&](double value) { return std::clamp(plot.x(value), plot.left(), plot.right()); };
+  const double low = inside(scores.quartiles[0]), high = inside(scores.quartiles[2]);
+  plot.marks().path(box_path(low, top + 2, std::max(high - low, 1.0), height - 4), theme::kMark,
+                    opacity_of(kBoxOpacity));
+  const double median = plot.x(scores.quartiles[1]);
+  if (median >= plot.left() && median <= plot.right())
+    plot.marks().stroke("M" + px(median) + " " + px(top - 2) + "v" + px(height + 4), theme::kInk, 2);
+}
+
+void note_beyond(const BinCounts& counts, Plot& plot, double y) {
+  if (counts.below > 0)
+    plot.marks().text(plot.left() + 4, y, "\u2190 " + count_text(counts.below), {.anchor = Anchor::start});
+  if (counts.above > 0)
+    plot.marks().text(plot.right() - 4, y, count_text(counts.above) + " \u2192", {.anchor = Anchor::end});
+}
+
+// What the bars of draw_box() are, beside the entries of the steps.
+std::vector<LegendEntry> box_legend(LegendEntry steps) {
+  return {std::move(steps),
+          {.name = "middle half", .colour = theme::kMark, .opacity = kBoxOpacity},
+          {"median", theme::kInk, LegendEntry::line}};
+}
 
 }  // namespace
 
@@ -31,22 +132,20 @@ ScoreBins bins_for(const std::vector<float>& scores) {
   return {least, most};
 }
 
-GroupNames::GroupNames(const std::vector<std::string>& first) {
+GroupNames::GroupNames(const std::vector<std::string>& first, size_t most) : most_(most) {
   for (const std::string& name : first) number(name);
 }
 
-size_t GroupNames::number(std::string_view name) {
-  name = name.substr(0, kLength);
+size_t GroupNames::number(const std::string& name) {
   if (const auto found = numbers_.find(name); found != numbers_.end()) return found->second;
-  if (names_.size() == kMost) return kMost;
-  names_.emplace_back(name);
-  numbers_.emplace(name, names_.size() - 1);
-  return names_.size() - 1;
+  if (names_.size() == most_) return most_;
+  names_.push_back(name);
+  return numbers_[name] = names_.size() - 1;
 }
 
 std::vector<std::string> figure_parts(const std::vector<std::string>& tags) {
   std::vector<std::string> out;
-  std::set<std::string> taken;
+  TakenNames taken;
   for (const std::string& tag : tags) out.push_back(free_name("_" + plain_name(tag), taken));
   return out;
 }
@@ -121,7 +220,7 @@ VariantDistributions::VariantDistributions(const VariantLayout& layout)
 
 void VariantDistributions::add(const VariantRecord& record) {
   const auto number = [&](Grouping grouping, std::string_view name) {
-    return static_cast<uint16_t>(names_[static_cast<size_t>(grouping)].number(name));
+    return static_cast<uint16_t>(names_[static_cast<size_t>(grouping)].number(cut_text(name, kLongestName)));
   };
   const uint16_t filter = filters_ ? number(Grouping::filter, record.filter) : uint16_t{0};
   for (size_t alt = 0; alt < record.alts.size(); ++alt) {
@@ -243,113 +342,6 @@ const std::vector<ScoreGroup>& VariantDistributions::groups(size_t tag, Grouping
 }
 
 // ---- What is drawn of them: a histogram of all, and one row for each group
-
-namespace {
-
-constexpr double kRow = 46;
-constexpr double kBoxOpacity = 0.55;  // of the middle half
-constexpr size_t kLabel = 34;         // bytes of a group's name beside its row
-
-std::string axis_label(const ScoreTag& tag) {
-  return with_unit(cut_text(tag.name, 60), tag.unit);
-}
-
-uint64_t highest(const BinCounts& bins) {
-  return bins.counts.empty() ? 0 : *std::max_element(bins.counts.begin(), bins.counts.end());
-}
-
-// What lies beside the bins, so that no score is silently missing from a picture.
-std::string beyond_words(const ScoreBins& bins, uint64_t below, uint64_t above) {
-  std::string out;
-  if (below > 0) out += plural(below, "score") + " below " + value_text(bins.edge(0));
-  if (above > 0)
-    out += (out.empty() ? "" : " and ") + plural(above, "score") + " above " +
-           value_text(bins.edge(bins.size()));
-  if (out.empty()) return "";
-  return "Not drawn, but counted everywhere else: " + out + ".";
-}
-
-std::string bins_words(const ScoreBins& bins) {
-  return "Bins are " + general_text(bins.width(), 12) +
-         " wide; each has the values from its lower edge up to, but not including, its upper edge, which "
-         "only "
-         "the last one has.";
-}
-
-// "alleles" of alternative alleles.
-std::string items_of(const ScoreFigure& about) {
-  return about.item.substr(about.item.rfind(' ') + 1) + "s";
-}
-
-std::string sign_words(const ScoreFigure& about) {
-  return about.tag.unit != "nats" || about.item == "base"
-             ? ""
-             : "A negative score means that the model finds the alternative less likely.";
-}
-
-// A row for each bin and a column for each group, with what lies beside the bins where there is any; and a
-// hidden column for each group, the share of its scores.
-Chart bin_chart(const ScoreFigure& about, const std::vector<const ScoreGroup*>& groups,
-                const ScoreBins& bins) {
-  Chart out;
-  out.name = about.name;
-  out.x = {axis_label(about.tag), bins.edge(0), bins.edge(bins.size())};
-  out.columns = {{.name = "From", .about = "Lower edge of the bin", .form = ChartColumn::edge},
-                 {.name = "To", .about = "Upper edge of the bin", .form = ChartColumn::edge}};
-  for (const ScoreGroup* group : groups)
-    out.columns.push_back({.name = cut_text(group->name, 60),
-                           .about = "Number of " + about.item + "s with a score in the bin",
-                           .form = ChartColumn::count});
-  for (size_t g = 0; g < groups.size(); ++g) out.columns.push_back({.form = ChartColumn::hidden});
-  const auto row = [&](double from, double to, auto count) {
-    out.columns[0].numbers.push_back(from);
-    out.columns[1].numbers.push_back(to);
-    for (size_t g = 0; g < groups.size(); ++g) {
-      const auto value = static_cast<double>(count(groups[g]->bins));
-      out.columns[2 + g].numbers.push_back(value);
-      out.columns[2 + groups.size() + g].numbers.push_back(value /
-                                                           static_cast<double>(groups[g]->scores.count));
-    }
-  };
-  const auto any = [&](auto count) {
-    return std::any_of(groups.begin(), groups.end(), [&](const ScoreGroup* g) { return count(g->bins) > 0; });
-  };
-  const auto below = [](const BinCounts& counts) { return counts.below; };
-  const auto above = [](const BinCounts& counts) { return counts.above; };
-  if (any(below)) row(NAN, bins.edge(0), below);
-  for (size_t i = 0; i < bins.size(); ++i)
-    row(bins.edge(i), bins.edge(i + 1),
-        [i](const BinCounts& counts) { return counts.counts.empty() ? 0 : counts.counts[i]; });
-  if (any(above)) row(bins.edge(bins.size()), NAN, above);
-  return out;
-}
-
-// The middle half as a bar, the median as a line across it.
-void draw_box(const ScoreSummary& scores, Plot& plot, double top, double height) {
-  const auto inside = [&](double value) { return std::clamp(plot.x(value), plot.left(), plot.right()); };
-  const double low = inside(scores.quartiles[0]), high = inside(scores.quartiles[2]);
-  plot.marks().path(box_path(low, top + 2, std::max(high - low, 1.0), height - 4), theme::kMark,
-                    opacity_of(kBoxOpacity));
-  const double median = plot.x(scores.quartiles[1]);
-  if (median >= plot.left() && median <= plot.right())
-    plot.marks().stroke("M" + px(median) + " " + px(top - 2) + "v" + px(height + 4), theme::kInk, 2);
-}
-
-void note_beyond(const BinCounts& counts, Plot& plot, double y) {
-  if (counts.below > 0)
-    plot.marks().text(plot.left() + 4, y, "\u2190 " + count_text(counts.below), {.anchor = Anchor::start});
-  if (counts.above > 0)
-    plot.marks().text(plot.right() - 4, y, count_text(counts.above) + " \u2192", {.anchor = Anchor::end});
-}
-
-// What the bars of draw_box() are, beside the entries of the steps.
-std::vector<LegendEntry> box_legend(LegendEntry steps) {
-  return {std::move(steps),
-          {.name = "middle half", .colour = theme::kMark, .opacity = kBoxOpacity},
-          {"median", theme::kInk, LegendEntry::line}};
-}
-
-}  // namespace
 
 Figure score_histogram(const ScoreFigure& about, const ScoreGroup& all, const ScoreBins& bins) {
   const ScoreSummary& scores = all.scores;

@@ -3,35 +3,33 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <limits>
-#include <map>
 #include <string>
-#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "src/report/drawing/document.hpp"
-#include "src/report/drawing/svg.hpp"
 #include "src/report/sources/variants.hpp"
 
 namespace carbon {
 
-/// Numbers for names. A file may have any number of different ones, so those after the first kMost share a
-/// number, and of a long name the beginning counts.
+/// Numbers for names. A file may have any number of different ones, so those after the first `most` share a
+/// number.
 class GroupNames {
  public:
-  static constexpr size_t kMost = 256, kLength = 200;
+  static constexpr size_t kMost = 256;
 
   /// The names of `first` have the numbers from 0.
-  explicit GroupNames(const std::vector<std::string>& first = {});
-  /// The number of a name, kMost for one that is not kept.
-  size_t number(std::string_view name);
+  explicit GroupNames(const std::vector<std::string>& first = {}, size_t most = kMost);
+  /// The number of a name, `most` for one that is not kept.
+  size_t number(const std::string& name);
   const std::vector<std::string>& names() const { return names_; }
 
  private:
-  std::map<std::string, size_t, std::less<>> numbers_;
+  size_t most_;
+  std::unordered_map<std::string, size_t> numbers_;
   std::vector<std::string> names_;
 };
 
@@ -68,12 +66,10 @@ struct BinCounts {
 
 /// What some scores say in sum. Without scores all but the number is NaN.
 struct ScoreSummary {
-  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
   uint64_t count = 0;
-  double mean = kNone, least = kNone, most = kNone;
+  double mean = NAN, least = NAN, most = NAN;
   /// Linear between the two nearest values, as numpy.quantile has them; the second is the median.
-  std::array<double, 3> quartiles = {kNone, kNone, kNone};
+  std::array<double, 3> quartiles = {NAN, NAN, NAN};
 
   ScoreSummary() = default;
   /// Sorts the scores, none of which is NaN.

@@ -4,14 +4,13 @@
 #include <cmath>
 #include <eigen3/Eigen/Eigenvalues>
 #include <eigen3/Eigen/QR>
-#include <functional>
 #include <numeric>
+#include <optional>
 
 #include "src/base/error.hpp"
 #include "src/base/random.hpp"
 #include "src/base/system.hpp"
 #include "src/base/threads.hpp"
-#include "src/report/sources/embeddings.hpp"
 
 namespace carbon {
 namespace {
@@ -252,19 +251,15 @@ Pca principal_components(const ReadRows& read, size_t columns, size_t most) {
 
 EmbeddingPoints read_points(const std::string& path, const ReportOptions& options, size_t most_components,
                             size_t most_points) {
-  const auto reader = open_embeddings(path);
   EmbeddingPoints out;
-  out.format = reader->format();
-  out.names_path = reader->names_path();
-  out.header = reader->header();
-  out.columns = reader->columns();
+  out.file = open_embeddings(path);
   PointReader points(options, most_points, out);  // first, because a wrong table shows at once
   out.pca = principal_components(
       [&](const std::function<void(std::span<const float>)>& use) {
-        reader->read([&](const EmbeddingRow& row) { use(row.values); });
+        out.file.read([&](const EmbeddingRow& row) { use(row.values); });
       },
-      out.columns, most_components);
-  reader->read([&](const EmbeddingRow& row) { points.add(row); });
+      out.file.columns, most_components);
+  out.file.read([&](const EmbeddingRow& row) { points.add(row); });
   if (out.rows != out.pca.rows) throw Error("read_embeddings", path + ": the file changed while it was read");
   points.finish();
   return out;

@@ -6,12 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "src/report/sources/embeddings.hpp"
 #include "src/report/sources/options.hpp"
 
 namespace carbon {
@@ -57,9 +56,7 @@ struct EmbeddingGroup {
 
 struct EmbeddingPoints {
   Pca pca;
-  std::string format, names_path;
-  std::vector<std::string> header;  // of the file: lines that begin with ##carbon_
-  size_t columns = 0;
+  Embeddings file;
   uint64_t rows = 0, sequences = 0;    // of the file; sequences with a row at least
   std::vector<EmbeddingPoint> points;  // all rows, or an even sample of them, in order
   bool coloured = false, numeric = false;

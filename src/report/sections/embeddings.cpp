@@ -6,13 +6,11 @@
 #include "src/report/drawing/chart.hpp"
 #include "src/report/sections/embedding_points.hpp"
 #include "src/report/sections/sections.hpp"
-#include "src/report/sources/input.hpp"
 
 namespace carbon {
 namespace {
 
 constexpr size_t kComponents = 10, kMostPoints = 20'000;
-constexpr size_t kMostNumbers = 500;         // rows of the table of a figure
 constexpr size_t kMostMultiqcPoints = 2000;  // a page of MultiQC has an element for each
 constexpr size_t kMostGroupRows = 500;
 constexpr size_t kColours = theme::kSeries.size(), kSteps = 48;  // of a scale, which are too fine to be seen
@@ -134,7 +132,7 @@ std::string drawn_caption(const EmbeddingPoints& data) {
   if (data.points.size() < data.rows)
     return plural(data.points.size(), "point") + " are drawn, an even sample of " + count_text(data.rows) +
            ".";
-  return plural(data.rows, "point") + (data.rows == 1 ? " is" : " are") + " drawn.";
+  return plural(data.rows, "point", "is", "are") + " drawn.";
 }
 
 std::string colour_caption(const EmbeddingPoints& data, const Looks& looks, const std::string& colour) {
@@ -184,7 +182,6 @@ Figure scatter_figure(const std::string& name, const EmbeddingPoints& data, cons
                      value_text(share(data, y)) + " %.",
             .tips = std::move(tips),
             .row = "point",
-            .most_rows = kMostNumbers,
             .most_multiqc = kMostMultiqcPoints};
   if (looks.scaled())
     out.prepare = [&](Plot& plot) { looks.draw_scale(plot, cut_text(colour, kLongestName)); };
@@ -236,7 +233,7 @@ Table group_table(const EmbeddingPoints& data, const std::string& colour) {
 
 std::vector<std::string> paragraphs_of(const EmbeddingPoints& data) {
   std::vector<std::string> out = {"The file has " + plural(data.rows, "row") + " of " +
-                                  plural(data.columns, "column") + " for " +
+                                  plural(data.file.columns, "column") + " for " +
                                   plural(data.sequences, "sequence") + "."};
   if (data.pca.components.empty())
     out.push_back(data.rows < 2
@@ -258,7 +255,7 @@ std::vector<std::string> paragraphs_of(const EmbeddingPoints& data) {
 
 Section embedding_section(const std::string& name, const std::string& path, const ReportOptions& options) {
   const EmbeddingPoints data = read_points(path, options, kComponents, kMostPoints);
-  Section section = begin_section(name, path, "embeddings", data.header);
+  Section section = begin_section(name, path, "embeddings", data.file.header);
   section.paragraphs = paragraphs_of(data);
   section.statistics = {{"sequences", "Sequences", "Embedded sequences", static_cast<double>(data.sequences)},
                         {"rows", "Rows", "Rows of the embeddings", static_cast<double>(data.rows)}};
@@ -267,10 +264,10 @@ Section embedding_section(const std::string& name, const std::string& path, cons
     section.parts.emplace_back(scatter_figure(name, data, looks, options.colour, first, first + 1));
   if (!data.pca.components.empty()) section.parts.emplace_back(scree_figure(name, data));
   if (data.coloured) section.parts.emplace_back(group_table(data, options.colour));
-  section.provenance.insert(
-      section.provenance.end(),
-      {{"Format", data.format}, {"Rows", count_text(data.rows)}, {"Columns", count_text(data.columns)}});
-  if (!data.names_path.empty()) section.provenance.emplace_back("Names", data.names_path);
+  section.provenance.insert(section.provenance.end(), {{"Format", data.file.format},
+                                                       {"Rows", count_text(data.rows)},
+                                                       {"Columns", count_text(data.file.columns)}});
+  if (!data.file.names_path.empty()) section.provenance.emplace_back("Names", data.file.names_path);
   if (data.coloured) section.provenance.emplace_back("Table of groups", options.groups);
   return section;
 }

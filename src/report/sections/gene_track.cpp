@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "src/base/words.hpp"
 #include "src/report/drawing/chart.hpp"
 #include "src/report/sections/bases.hpp"
+#include "src/report/sections/distributions.hpp"
 #include "src/report/sections/variant_parts.hpp"
 #include "src/report/sources/input.hpp"
 
@@ -100,40 +100,14 @@ struct GeneAllele {
   uint32_t change, consequence;  // "G>T" and its most severe consequence, in the words of the tracks
 };
 
-// Texts of which many alleles have the same, each once.
-class SharedWords {
- public:
-  SharedWords() = default;
-  SharedWords(const SharedWords&) = delete;
-  SharedWords& operator=(const SharedWords&) = delete;
-
-  // The number of a text: 0, that of "", for a new one after twenty thousand.
-  uint32_t number(std::string text) {
-    const auto found = numbers_.find(text);
-    if (found != numbers_.end()) return found->second;
-    if (words_.size() >= kMost) return 0;
-    const auto number = static_cast<uint32_t>(words_.size());
-    words_.push_back(&numbers_.emplace(std::move(text), number).first->first);
-    return number;
-  }
-  const std::string& operator[](uint32_t number) const { return *words_[number]; }
-
- private:
-  static constexpr size_t kMost = 20'000;
-  std::unordered_map<std::string, uint32_t> numbers_ = {{"", 0}};
-  std::vector<const std::string*> words_ = {&numbers_.begin()->first};  // keys stay where they are
-};
-
 constexpr size_t kFirstPlaces = 100;  // alleles among whose genes those to draw are chosen
-constexpr size_t kMostDots = 5000;
-constexpr size_t kName = 40;                               // letters of a gene's name
+constexpr size_t kName = 40;          // letters of a gene's name
 constexpr double kWidth = 980, kHeight = 340, kFoot = 26;  // pixels; kFoot has the exons
 constexpr double kExon = 8;
 constexpr size_t kPlaceColumn = 2, kNameColumn = 3;  // of a chart; then come those that may be missing
 constexpr size_t kWord = 60;                         // letters of a consequence
+constexpr size_t kMostWords = 20'000, kMostContigs = size_t{1} << 30;
 constexpr double kOpacity = 0.7;
-
-constexpr size_t kOrder[] = {2, 1, 0};  // of drawing: classes lie upon those that are in neither
 
 std::string place_text(const std::string& contig, int64_t pos) {
   return contig + ":" + count_text(static_cast<uint64_t>(pos));
@@ -191,8 +165,9 @@ class GeneTracks final : public VariantPart {
       const auto verdict = record.labels.empty() ? LabelJudge::Verdict::missing : record.labels[alt];
       const std::string consequence =
           record.consequences.empty() ? "" : cut_text(record.consequences[alt].term, kWord);
-      alleles_.push_back({record.pos, score, contig_number(record.contig), static_cast<uint32_t>(verdict) & 3,
-                          words_.number(change_name(record, alt)), words_.number(consequence)});
+      alleles_.push_back({record.pos, score, number(contigs_, record.contig),
+                          static_cast<uint32_t>(verdict) & 3, number(words_, change_name(record, alt)),
+                          number(words_, consequence)});
     }
   }
 
@@ -226,13 +201,12 @@ class GeneTracks final : public VariantPart {
     Gene gene;
   };
 
-  uint32_t contig_number(const std::string& name) {
-    if (!contigs_.empty() && contigs_.back() == name) return static_cast<uint32_t>(contigs_.size() - 1);
-    const auto number =
-        static_cast<uint32_t>(std::find(contigs_.begin(), contigs_.end(), name) - contigs_.begin());
-    if (number == contigs_.size()) contigs_.push_back(name);
-    return number;
+  static uint32_t number(GroupNames& names, const std::string& name) {
+    return static_cast<uint32_t>(names.number(name));
   }
+  const std::string& contig_name(uint32_t number) const { return contigs_.names()[number]; }
+  // "" for one that is not kept.
+  const std::string& word(uint32_t number) const { return words_.names()[number < kMostWords ? number : 0]; }
 
   // The positions of the lowest (or highest) scores, the lowest (or highest) first; each once.
   std::vector<GeneArea> first_places() const {
@@ -247,7 +221,7 @@ class GeneTracks final : public VariantPart {
     std::vector<GeneArea> out;
     for (size_t i = 0; i < count; ++i) {
       const GeneAllele& allele = alleles_[order[i]];
-      const std::string& contig = contigs_[allele.contig];
+      const std::string& contig = contig_name(allele.contig);
       if (std::none_of(out.begin(), out.end(), [&](const GeneArea& one) {
             return one.sequence == contig && one.start == allele.pos;
           }))
@@ -258,11 +232,10 @@ class GeneTracks final : public VariantPart {
 
   // The genes at these places, each once, in their order. Their exons are not complete: only those at the
   // place.
-  std::vector<Place> first_genes(const GeneFile& file, const std::vector<GeneArea>& places) const {
+  std::vector<Place> first_genes(const GeneFile& file, const std::vector<GeneArea>& places) {
     std::vector<Place> out;
     for (size_t i = 0; i < places.size(); ++i) {
-      const auto contig = static_cast<uint32_t>(
-          std::find(contigs_.begin(), contigs_.end(), places[i].sequence) - contigs_.begin());
+      const uint32_t contig = number(contigs_, places[i].sequence);
       for (const Gene& gene : file.genes[i]) {
         const bool known = std::any_of(out.begin(), out.end(), [&](const Place& one) {
           return one.contig == contig && one.gene.name == gene.name && one.gene.start == gene.start;
@@ -276,7 +249,7 @@ class GeneTracks final : public VariantPart {
   void read_exons(std::vector<Place>& genes) const {
     std::vector<GeneArea> areas;
     for (const Place& place : genes)
-      areas.push_back({contigs_[place.contig], place.gene.start, place.gene.end});
+      areas.push_back({contig_name(place.contig), place.gene.start, place.gene.end});
     const GeneFile file = read_genes(options_.genes, areas);
     for (size_t i = 0; i < genes.size(); ++i)
       for (const Gene& gene : file.genes[i])
@@ -301,8 +274,7 @@ class GeneTracks final : public VariantPart {
     if (!scale.worth_it()) return out;
     Figure shown = figure_of(chart(name, place, inside, &scale));
     shown.multiqc = std::move(out.multiqc);
-    shown.other = {"genome", "At the scale of the genome", std::move(out.svg), std::move(out.points),
-                   std::move(out.axis)};
+    shown.other = {Picture(std::move(out)), "genome", "At the scale of the genome"};
     return shown;
   }
 
@@ -312,7 +284,7 @@ class GeneTracks final : public VariantPart {
               const ExonScale* scale) const {
     const ScoreTag& tag = layout_.tags[0];
     const Gene& gene = place.gene;
-    const std::string &contig = contigs_[place.contig], &label = options_.label;
+    const std::string &contig = contig_name(place.contig), &label = options_.label;
     const std::string gene_name = cut_text(gene.name.empty() ? "a gene without a name" : gene.name, kName);
     const std::string classes[] = {cut_text(layout_.classes.positive, kName),
                                    label.empty() ? "alleles" : cut_text(layout_.classes.negative, kName),
@@ -344,7 +316,7 @@ class GeneTracks final : public VariantPart {
     if (!dots) scores = {scores.front(), scores.back()};  // bars have all of them
     const auto [least, most] = middle_of(std::move(scores));
     out.y = score_axis(tag, least, most);
-    const auto change = [&](const GeneAllele& one) { return words_[one.change]; };
+    const auto change = [&](const GeneAllele& one) { return word(one.change); };
     const auto allele = [&](const GeneAllele& one) {
       return place_text(contig, one.pos) + (change(one).empty() ? "" : " " + change(one));
     };
@@ -362,32 +334,32 @@ class GeneTracks final : public VariantPart {
         {"Change", "REF>ALT", [&](const GeneAllele& one) { return or_point(change(one)); }}};
     if (!layout_.consequence_tag.empty())
       fields.push_back({"Consequence", "The most severe one for this allele in " + layout_.consequence_tag,
-                        [&](const GeneAllele& one) { return or_point(words_[one.consequence]); }});
+                        [&](const GeneAllele& one) { return or_point(word(one.consequence)); }});
     if (!label.empty())
       fields.push_back({"Label", label, [&](const GeneAllele& one) { return classes[class_shown(one)]; }});
     // Of more alleles than can be told apart the numbers are those of the first.
-    const std::vector<GeneAllele> shown(alleles.begin(),
-                                        dots ? alleles.end() : alleles.begin() + kMostNumbers);
+    const std::vector<GeneAllele> shown(alleles.begin(), dots ? alleles.end() : alleles.begin() + kMostRows);
     out.columns = columns_of(shown, fields);
     out.x_column = kPlaceColumn;
     out.names = kNameColumn;
     out.row = "allele";
     out.first = tag.extreme();
-    out.most_rows = out.most_multiqc = kMostNumbers;
+    out.most_multiqc = kMostRows;
     out.all_rows = alleles.size();
-    for (const size_t k : kOrder)
-      out.series.insert(out.series.begin(), {.mark = Series::dots,
-                                             .name = label.empty() ? tag.name : classes[k],
-                                             .colour = kClassColours[k],
-                                             .value = 1,
-                                             .rows = std::vector<size_t>(),
-                                             .size = 2.8,
-                                             .opacity = kOpacity,
-                                             .edge = theme::kPaper,
-                                             .drawn = dots});
+    // The first lies on top, so that classes lie upon those that are in neither.
+    for (size_t k = 0; k < std::size(classes); ++k)
+      out.series.push_back({.mark = Series::dots,
+                            .name = label.empty() ? tag.name : classes[k],
+                            .colour = kClassColours[k],
+                            .value = 1,
+                            .rows = std::vector<size_t>(),
+                            .size = 2.8,
+                            .opacity = kOpacity,
+                            .edge = theme::kPaper,
+                            .drawn = dots});
     for (size_t i = 0; i < shown.size(); ++i) {
       const GeneAllele& one = shown[i];
-      const std::string& consequence = words_[one.consequence];
+      const std::string& consequence = word(one.consequence);
       out.series[class_shown(one)].rows->push_back(i);
       out.tips.push_back(allele(one) + "\n" + tag.name + ": " + value_text(one.score) +
                          (consequence.empty() ? "" : "\n" + consequence) +
@@ -424,9 +396,9 @@ class GeneTracks final : public VariantPart {
   const std::string &name_, &path_;
   const VariantLayout& layout_;
   const ReportOptions& options_;
-  std::vector<std::string> contigs_;
+  GroupNames contigs_{{}, kMostContigs};
   std::vector<GeneAllele> alleles_;
-  SharedWords words_;
+  GroupNames words_{{""}, kMostWords};
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 
+#include "src/base/numbers.hpp"
 #include "src/report/drawing/chart.hpp"
 #include "src/report/sections/distributions.hpp"
 #include "src/report/sections/variant_parts.hpp"
@@ -80,10 +81,8 @@ Figure class_figure(const std::string& name, const std::string& tag, const std::
 // What both curves are drawn from.
 struct Curves {
   ScoreGroups groups;
-  ClassMetrics metrics;
-  CurveIntervals intervals;
-  std::string score, label;  // what is judged: TAG or minus TAG
-  ClassNames names;
+  RocCurve roc;
+  std::string label;
   uint64_t samples, seed;
 };
 
@@ -118,10 +117,10 @@ class ThinLine {
 // An area and its interval, as they stand within the figure.
 std::vector<std::string> area_lines(const Curves& curves, size_t area) {
   std::vector<std::string> out = {kAreaNames[area] + std::string(" ") +
-                                  value_text(curves.metrics.values[area])};
-  if (curves.intervals.samples > 0)
-    out.push_back("95 % interval " + value_text(curves.intervals.low[area]) + " to " +
-                  value_text(curves.intervals.high[area]));
+                                  value_text(curves.roc.metrics.values[area])};
+  if (curves.roc.intervals.samples > 0)
+    out.push_back("95 % interval " + value_text(curves.roc.intervals.low[area]) + " to " +
+                  value_text(curves.roc.intervals.high[area]));
   return out;
 }
 
@@ -132,13 +131,13 @@ std::string interval_text(const Curves& curves, size_t area) {
 
 std::string band_text(const Curves& curves, const std::string& rate) {
   if (curves.samples == 0) return "";
-  if (curves.intervals.samples == 0)
+  if (curves.roc.intervals.samples == 0)
     return "There is no band, because each of the " + plural(curves.samples, "bootstrap sample") +
            " has one class alone.";
-  std::string out = "The band holds 95 % of " + plural(curves.intervals.samples, "bootstrap sample") +
+  std::string out = "The band holds 95 % of " + plural(curves.roc.intervals.samples, "bootstrap sample") +
                     " at each " + rate + " (seed " + std::to_string(curves.seed) + ").";
-  if (curves.intervals.joined)
-    out += " In these samples neighbouring scores are joined to " + count_text(curves.intervals.groups) +
+  if (curves.roc.intervals.joined)
+    out += " In these samples neighbouring scores are joined to " + count_text(curves.roc.intervals.groups) +
            " groups, for the band and the intervals; line and areas use each score.";
   return out;
 }
@@ -148,10 +147,10 @@ double threshold_of(const Curves& curves, size_t groups) {
 }
 
 std::string positives_of(const Curves& curves) {
-  return plural(curves.metrics.positive, curves.names.positive + " allele");
+  return plural(curves.roc.metrics.positive, curves.roc.names.positive + " allele");
 }
 std::string negatives_of(const Curves& curves) {
-  return plural(curves.metrics.negative, curves.names.negative + " allele");
+  return plural(curves.roc.metrics.negative, curves.roc.names.negative + " allele");
 }
 
 // The numbers of a curve at each rate, with its band, and the score that reaches the rate.
@@ -166,7 +165,7 @@ Chart curve_chart(const Curves& curves, const std::string& x, const std::string&
                   const CurveNumbers& numbers, std::vector<Point> drawn, double chance_from,
                   double chance_to) {
   Chart out;
-  out.what = " of " + curves.score + " for the label " + curves.label +
+  out.what = " of " + curves.roc.name + " for the label " + curves.label +
              ", over all thresholds: " + positives_of(curves) + " and " + negatives_of(curves) + ". ";
   out.width = 520, out.height = 500;
   std::vector<double> rates;
@@ -174,14 +173,14 @@ Chart curve_chart(const Curves& curves, const std::string& x, const std::string&
   const auto column = [&](const Rates& of, bool known) {
     return known ? std::vector<double>(of.begin(), of.end()) : std::vector<double>(kRates, NAN);
   };
-  const bool band = curves.intervals.samples > 0;
+  const bool band = curves.roc.intervals.samples > 0;
   out.columns = {{x, "", rates},
                  {y, "on the line", column(numbers.values, true)},
                  {"Low", "lower end of the band", column(numbers.low, band)},
                  {"High", "upper end of the band", column(numbers.high, band)},
                  {"Threshold", numbers.about, numbers.thresholds}};
-  out.series = {{.legend = curves.score, .colour = theme::kLine, .points = std::move(drawn)},
-                {.name = curves.score, .value = 1, .drawn = false}};
+  out.series = {{.legend = curves.roc.name, .colour = theme::kLine, .points = std::move(drawn)},
+                {.name = curves.roc.name, .value = 1, .drawn = false}};
   if (band)
     out.series.push_back({.mark = Series::band,
                           .legend = "95 % of the samples",
@@ -225,17 +224,17 @@ Axis rate_axis(const std::string& rate, const std::string& of) {
   return {rate + " (" + of + ")", 0, 1};
 }
 
-Figure roc_figure(const std::string& name, const std::string& tag, const Curves& curves,
-                  std::vector<Point>& drawn) {
+// Keeps its line in `curves`.
+Figure roc_figure(const std::string& name, const std::string& tag, Curves& curves) {
   CurveWalk walked = walk(curves, {0, 0}, false, [&](double tp, double found) {
-    return Point{(found - tp) / static_cast<double>(curves.metrics.negative),
-                 tp / static_cast<double>(curves.metrics.positive)};
+    return Point{(found - tp) / static_cast<double>(curves.roc.metrics.negative),
+                 tp / static_cast<double>(curves.roc.metrics.positive)};
   });
-  drawn = walked.line;
-  const CurveNumbers numbers{true_positive_rates(curves.groups.counts(), curves.metrics),
-                             curves.intervals.roc_low, curves.intervals.roc_high,
+  curves.roc.line = std::move(walked.line);
+  const CurveNumbers numbers{curves.roc.rates, curves.roc.intervals.roc_low, curves.roc.intervals.roc_high,
                              std::move(walked.thresholds), tag + " of the last threshold up to this rate"};
-  Chart out = curve_chart(curves, "False positive rate", "True positive rate", numbers, drawn, 0, 1);
+  Chart out =
+      curve_chart(curves, "False positive rate", "True positive rate", numbers, curves.roc.line, 0, 1);
   out.name = name + "_roc";
   out.title = "ROC curve of " + tag;
   out.x = rate_axis("False positive rate", "share of " + negatives_of(curves));
@@ -249,27 +248,27 @@ Figure roc_figure(const std::string& name, const std::string& tag, const Curves&
 }
 
 Figure precision_figure(const std::string& name, const std::string& tag, const Curves& curves) {
-  const double share = static_cast<double>(curves.metrics.positive) /
-                       static_cast<double>(curves.metrics.positive + curves.metrics.negative);
+  const double share = static_cast<double>(curves.roc.metrics.positive) /
+                       static_cast<double>(curves.roc.metrics.positive + curves.roc.metrics.negative);
   CurveWalk walked = walk(curves, {0, 1}, true, [&](double tp, double found) {
-    return Point{tp / static_cast<double>(curves.metrics.positive), tp / found};
+    return Point{tp / static_cast<double>(curves.roc.metrics.positive), tp / found};
   });
-  const CurveNumbers numbers{precisions(curves.groups.counts(), curves.metrics),
-                             curves.intervals.precision_low, curves.intervals.precision_high,
+  const CurveNumbers numbers{precisions(curves.groups.counts(), curves.roc.metrics),
+                             curves.roc.intervals.precision_low, curves.roc.intervals.precision_high,
                              std::move(walked.thresholds), tag + " of the first threshold with this recall"};
   Chart out = curve_chart(curves, "Recall", "Precision", numbers, std::move(walked.line), share, share);
   out.name = name + "_precision_recall";
   out.title = "Precision and recall of " + tag;
   out.x = rate_axis("Recall", "share of " + positives_of(curves));
-  out.y = rate_axis("Precision", "share of " + curves.names.positive + " alleles among those found");
-  out.series.back().legend = "share of " + curves.names.positive + " alleles, " + percent(share);
+  out.y = rate_axis("Precision", "share of " + curves.roc.names.positive + " alleles among those found");
+  out.series.back().legend = "share of " + curves.roc.names.positive + " alleles, " + percent(share);
   out.corner = area_lines(curves, 2);
   out.corner_side = Anchor::start;
   out.what = "Precision against recall" + out.what + interval_text(curves, 1) + ", " +
              interval_text(curves, 2) + ".";
   out.how = band_text(curves, "recall");
   out.words = "At a recall of 50 % the precision is " + percent(numbers.values[50]) + ", at 90 % it is " +
-              percent(numbers.values[90]) + "; the share of " + curves.names.positive + " alleles is " +
+              percent(numbers.values[90]) + "; the share of " + curves.roc.names.positive + " alleles is " +
               percent(share) + ".";
   return figure_of(out);
 }
@@ -280,11 +279,13 @@ Table area_table(const Curves& curves, const LabelledScores& labelled) {
   for (const char* name : {"AUROC", "AUPRC (trapezoidal)", "Average precision"}) {
     const size_t m = measures.size();
     measures.push_back(
-        {"", name, {curves.metrics.values[m], curves.intervals.low[m], curves.intervals.high[m]}});
+        {"",
+         name,
+         {curves.roc.metrics.values[m], curves.roc.intervals.low[m], curves.roc.intervals.high[m]}});
   }
-  return measure_table(curves.score, curves.label, measures,
-                       {{"", "Alleles: " + curves.names.positive, curves.metrics.positive},
-                        {"", "Alleles: " + curves.names.negative, curves.metrics.negative},
+  return measure_table(curves.roc.name, curves.label, measures,
+                       {{"", "Alleles: " + curves.roc.names.positive, curves.roc.metrics.positive},
+                        {"", "Alleles: " + curves.roc.names.negative, curves.roc.metrics.negative},
                         {"", "Alleles without score", labelled.missing_score},
                         {"", "Alleles without label", labelled.missing_label},
                         {"", "Alleles with a label of neither class", labelled.other_label}});
@@ -331,7 +332,8 @@ std::map<size_t, std::string> chosen(const std::vector<Found>& found) {
 }
 
 // Those at round sensitivities and specificities, and that with the largest sum of both. Neither class is
-// empty. `negate` as in the groups.
+// empty. `negate` as in the groups. A threshold has all its digits: rounded, it could leave out the allele
+// whose score it is.
 Table threshold_table(const ScoreGroups& groups, const std::string& tag, const ClassNames& names,
                       bool negate) {
   std::vector<Found> found;
@@ -350,7 +352,12 @@ Table threshold_table(const ScoreGroups& groups, const std::string& tag, const C
       "Thresholds of " + tag + ": an allele counts as " + names.positive +
           " if its score is the threshold or " + (negate ? "lower" : "higher"),
       {rows.begin(), rows.end()},
-      {{"Threshold", tag, [&](const Row& row) { return groups.threshold(row.first); }},
+      {{"Threshold", tag,
+        [&](const Row& row) {
+          std::string digits;
+          append_shortest(groups.threshold(row.first), digits);
+          return digits;
+        }},
        {"Sensitivity", "share of the " + names.positive + " alleles that are found",
         [&](const Row& row) { return tp(row) / positives; }},
        {"Specificity", "share of the " + names.negative + " alleles that are not found",
@@ -365,12 +372,9 @@ Table threshold_table(const ScoreGroups& groups, const std::string& tag, const C
         "The first threshold with this sensitivity, the last with this specificity, and the one with the "
         "largest sum of both",
         &Row::second}});
+  out.columns[0].number = true;
   out.brief = "Thresholds of " + tag;
-  out.predictive = {.sensitivity = 1,
-                    .specificity = 2,
-                    .value = 3,
-                    .share = positives / (positives + negatives),
-                    .positive = names.positive};
+  out.predictive = {positives / (positives + negatives), names.positive};
   return out;
 }
 
@@ -406,6 +410,10 @@ Table measure_table(const std::string& score, const std::string& label,
   return out;
 }
 
+Axis auroc_axis(const Chart& chart, std::initializer_list<size_t> columns) {
+  return {"AUROC", ends_of(chart, columns, 0.5, 1).first < 0.5 ? 0.0 : 0.5, 1};
+}
+
 void add_label_provenance(const JudgedLabel& label, const char* score, Section& section) {
   section.provenance.emplace_back(
       "Label", label.expression + (label.negated ? std::string(", judged by minus the ") + score : ""));
@@ -420,37 +428,32 @@ std::optional<RocCurve> add_label_figures(const std::string& name, const std::st
   const bool negate = labelled.low || (options.negate && !labelled.high);
   Curves curves{ScoreGroups(labelled.scores, labelled.positive, negate),
                 {},
-                {},
-                (negate ? "minus " : "") + tag,
                 options.label,
-                labelled.names,
                 options.bootstrap,
                 options.seed};
-  curves.metrics = class_metrics(curves.groups.counts());
-  if (!curves.metrics.defined()) {
+  RocCurve& roc = curves.roc;
+  roc.name = (negate ? "minus " : "") + tag;
+  roc.names = labelled.names;
+  roc.metrics = class_metrics(curves.groups.counts());
+  if (!roc.metrics.defined()) {
     section.paragraphs.push_back(why_no_curves(tag, options.label, labelled));
     return std::nullopt;
   }
-  if (const double auroc = curves.metrics.values[0]; auroc < 0.5) {
+  if (const double auroc = roc.auroc(); auroc < 0.5) {
     const auto words = [&](const char* article) {
       return reversed_words(tag, six_digits(auroc), negate, labelled.low || labelled.high, article);
     };
     options.log->warning("report", words("the"));
     section.paragraphs.push_back(words("The"));
   }
-  curves.intervals = CurveBootstrap::intervals(curves.groups, options.bootstrap, options.seed, kConfidence);
-  RocCurve roc{curves.score,
-               {},
-               true_positive_rates(curves.groups.counts(), curves.metrics),
-               curves.metrics,
-               curves.intervals,
-               labelled.names};
+  roc.rates = true_positive_rates(curves.groups.counts(), roc.metrics);
+  roc.intervals = CurveBootstrap::intervals(curves.groups, options.bootstrap, options.seed, kConfidence);
   section.parts.push_back(class_figure(name, tag, options.label, labelled));
-  section.parts.push_back(roc_figure(name, tag, curves, roc.line));
+  section.parts.push_back(roc_figure(name, tag, curves));
   section.parts.push_back(threshold_table(curves.groups, tag, labelled.names, negate));
   section.parts.push_back(precision_figure(name, tag, curves));
   section.parts.push_back(area_table(curves, labelled));
-  return roc;
+  return std::move(roc);
 }
 
 }  // namespace carbon

@@ -5,10 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "src/base/numbers.hpp"
 #include "src/base/words.hpp"
-#include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/svg.hpp"
 #include "src/report/drawing/track.hpp"
 #include "src/report/sections/bases.hpp"
 #include "src/report/sections/sections.hpp"
@@ -18,7 +15,7 @@ namespace {
 
 constexpr double kEffects = 60, kLogo = 68, kRow = 18, kMapMargins = 28, kGap = 10;  // pixels
 
-// The mean change of each base of a piece; kNoValue where there is none.
+// The mean change of each base of a piece; NaN where there is none.
 using MeanEffects = std::vector<double>;
 
 constexpr double kMargin = 7;  // pixels above and below
@@ -107,114 +104,85 @@ class EffectTrack {
 };
 
 // A piece with the values of its changes, in the order of the rows of the map.
-class Changes {
- public:
-  Changes(const TablePiece& piece, bool indels)
-      : piece_(piece), indels_(indels), track_(make_track(piece.letters, piece.values, piece.first)) {
-    if (indels) names_ = {"del"};
-    for (const char letter : kLetterNames) names_.emplace_back(1, letter);
+struct Changes {
+  Changes(const TablePiece& of, bool has_indels)
+      : piece(of), indels(has_indels), track(make_track(of.letters, of.values, of.first)) {
+    if (indels) names = {"del"};
+    for (const char letter : kLetterNames) names.emplace_back(1, letter);
     for (size_t i = 0; i < piece.length(); ++i) {
-      for (size_t row = 0; row < names_.size(); ++row) values_ += std::isfinite(value(i, row));
-      means_.push_back(mean_of(0, names_.size(), [&](size_t row) { return finite_or_none(value(i, row)); }));
-      bases_ += !std::isnan(means_.back());
+      for (size_t row = 0; row < names.size(); ++row) values += std::isfinite(value(i, row));
+      means.push_back(mean_of(0, names.size(), [&](size_t row) { return finite_or_none(value(i, row)); }));
+      if (!std::isnan(means.back())) sum += means.back(), ++bases;
     }
   }
 
-  const TablePiece& piece() const { return piece_; }
-  const BaseTrack& track() const { return track_; }
-  bool indels() const { return indels_; }
-  const std::vector<std::string>& names() const { return names_; }
-  const MeanEffects& means() const { return means_; }
-  size_t values() const { return values_; }
-  size_t bases() const { return bases_; }
-
-  bool is_reference(size_t i, size_t row) const {
-    return !indels_ && track_.base[i] == static_cast<int>(row);
-  }
+  bool is_reference(size_t i, size_t row) const { return !indels && track.base[i] == static_cast<int>(row); }
   /// NaN for a change without a value, and for the reference, which is no change.
   double value(size_t i, size_t row) const {
-    if (indels_) return row == 0 ? piece_.deletions[i] : piece_.values[i][row - 1];
-    return is_reference(i, row) ? kNoValue : piece_.values[i][row];
+    if (indels) return row == 0 ? piece.deletions[i] : piece.values[i][row - 1];
+    return is_reference(i, row) ? NAN : piece.values[i][row];
   }
 
   HeatRows rows() const {
-    if (!indels_) return letter_rows(track_);
-    return {names_, [this](size_t i, size_t j, size_t row) { return cell(i, j, row); }};
+    if (!indels) return letter_rows(track);
+    return {names, [this](size_t i, size_t j, size_t row) {
+              const double mean = mean_of(i, j, [&](size_t b) { return value(b, row); });
+              return std::isnan(mean) ? HeatCell{} : HeatCell{HeatCell::value, mean};
+            }};
   }
 
-  /// The number of six digits.
-  static double rounded(double value) {
-    parse_number(six_digits(value), value);
-    return value;
-  }
-
-  /// Where the colours of the map end: 19 of 20 values lie within, rounded up to 1, 2 or 5 in its first
-  /// digit, or to a multiple of a half above 1.
+  /// Where the colours of the map end.
   double limit() const {
     std::vector<double> sizes;
-    for (size_t i = 0; i < piece_.length(); ++i)
-      for (size_t row = 0; row < names_.size(); ++row)
+    for (size_t i = 0; i < piece.length(); ++i)
+      for (size_t row = 0; row < names.size(); ++row)
         if (const double v = std::abs(value(i, row)); std::isfinite(v)) sizes.push_back(v);
-    if (sizes.empty()) return 1;
-    const auto at = sizes.begin() + static_cast<ptrdiff_t>(0.95 * static_cast<double>(sizes.size() - 1));
-    std::nth_element(sizes.begin(), at, sizes.end());
-    if (*at > 1) return std::ceil(2 * *at) / 2;
-    if (!(*at > 1e-6)) return 1e-6;
-    const double power = std::pow(10, std::floor(std::log10(*at)));
-    for (const double factor : {1, 2, 5})
-      if (factor * power >= *at) return rounded(factor * power);
-    return rounded(10 * power);
+    return colour_limit(std::move(sizes));
   }
 
- private:
-  HeatCell cell(size_t i, size_t j, size_t row) const {
-    const double mean = mean_of(i, j, [&](size_t b) { return value(b, row); });
-    return std::isnan(mean) ? HeatCell{} : HeatCell{HeatCell::value, mean};
-  }
-
-  const TablePiece& piece_;
-  const bool indels_;
-  const BaseTrack track_;
-  std::vector<std::string> names_;
-  MeanEffects means_;
-  size_t values_ = 0, bases_ = 0;
+  const TablePiece& piece;
+  const bool indels;
+  const BaseTrack track;
+  std::vector<std::string> names;  // of the rows
+  MeanEffects means;
+  double sum = 0;                // of these
+  size_t values = 0, bases = 0;  // changes with a value, and bases with such changes
 };
 
 std::string picture(const std::string& title, const Changes& changes, const std::vector<Gene>& genes,
                     double limit) {
-  const PieceRows rows = rows_of(changes.piece().length());
-  const double map_height = kMapMargins + kRow * static_cast<double>(changes.names().size());
+  const PieceRows rows = rows_of(changes.piece.length());
+  const double map_height = kMapMargins + kRow * static_cast<double>(changes.names.size());
   TrackStack stack(rows);
   stack.heading(10, rows.letters
                         ? "Mean effect of the changes of a base, in nats; minus that as letters; every change"
                         : "Mean effect of the changes of a base, in nats; every change");
   for (const TrackView& view : rows.views) {
     const auto effects = [&](Svg& out, double height, bool upside_down) {
-      return EffectTrack(out, changes.track(), changes.means(), view, rows.width, height, upside_down);
+      return EffectTrack(out, changes.track, changes.means, view, rows.width, height, upside_down);
     };
-    stack.add_genes(genes, changes.piece().first, view);
+    stack.add_genes(genes, changes.piece.first, view);
     stack.add(kEffects, [&](Svg& out) { effects(out, kEffects, false).bars(); });
     if (rows.letters) stack.add(kLogo, [&](Svg& out) { effects(out, kLogo, true).letters(); });
     stack.add(map_height + kGap, [&](Svg& out) {
-      draw_heatmap(out, changes.track(), changes.rows(), view, {rows.width, map_height, limit});
+      draw_heatmap(out, changes.track, changes.rows(), view, rows.width, map_height, limit);
     });
   }
-  stack.add_legend(limit, !changes.indels());
+  stack.add_legend(limit, !changes.indels);
   return stack.picture(title);
 }
 
 std::string caption(const Changes& changes, bool genes, double limit) {
-  const PieceRows rows = rows_of(changes.piece().length());
+  const PieceRows rows = rows_of(changes.piece.length());
   const int64_t step = TrackLayout(rows.views[0], rows.width).step;
   std::string text = "Bars: the mean of the changes of a base; orange is below zero, blue above. ";
   if (rows.letters)
     text +=
         "Letters: minus that mean, so that a base stands tall where changing it lowers the score; a pale "
-        "letter below "
-        "the line marks one where the changes raise it. ";
+        "letter below the line marks one where the changes raise it. ";
   text += "Map: the score of each change; the colours end at \u00b1" + six_digits(limit) +
           ", within which 19 of 20 values lie.";
-  if (changes.indels())
+  if (changes.indels)
     text += " The row del is the deletion of the base, the others the insertion of a letter after it.";
   if (step > 1) text += " Columns are means of " + std::to_string(step) + " bases.";
   if (genes) text += std::string(" ") + kGenesCaption;
@@ -222,45 +190,43 @@ std::string caption(const Changes& changes, bool genes, double limit) {
 }
 
 std::string words(const Changes& changes) {
-  const MeanEffects& means = changes.means();
+  const MeanEffects& means = changes.means;
   size_t low = means.size();
   for (size_t i = 0; i < means.size(); ++i)
     if (std::isfinite(means[i]) && (low == means.size() || means[i] < means[low])) low = i;
   if (low == means.size()) return "No change has a value.";
-  double sum = 0;
-  size_t below = 0, count = 0;
-  for (const double mean : means)
-    if (std::isfinite(mean)) sum += mean, below += mean < 0, ++count;
-  return "The mean effect is " + value_text(sum / static_cast<double>(count)) +
-         " nats; it is below zero at " + count_text(below) + " of " + count_text(count) +
-         " bases, and lowest at " + count_text(static_cast<uint64_t>(changes.piece().first) + low) + " (" +
-         changes.piece().letters[low] + ", " + value_text(means[low]) + " nats).";
+  const auto below = std::count_if(means.begin(), means.end(), [](double mean) { return mean < 0; });
+  return "The mean effect is " + value_text(changes.sum / static_cast<double>(changes.bases)) +
+         " nats; it is below zero at " + count_text(static_cast<uint64_t>(below)) + " of " +
+         count_text(changes.bases) + " bases, and lowest at " +
+         count_text(static_cast<uint64_t>(changes.piece.first) + low) + " (" + changes.piece.letters[low] +
+         ", " + value_text(means[low]) + " nats).";
 }
 
 std::string about_row(const Changes& changes, const std::string& name) {
   if (name == "del") return "deletion of the base, in nats";
-  return changes.indels() ? "insertion after the base, in nats" : "change to this letter, in nats";
+  return changes.indels ? "insertion after the base, in nats" : "change to this letter, in nats";
 }
 
 Figure effects_figure(const std::string& name, const Changes& changes, const std::vector<Gene>& genes) {
-  const TablePiece& piece = changes.piece();
+  const TablePiece& piece = changes.piece;
   const double limit = changes.limit();
   BaseFields fields = {
-      {"Mean", "of all changes of the base, in nats", [&](size_t i) { return changes.means()[i]; }}};
-  for (size_t row = 0; row < changes.names().size(); ++row)
-    fields.push_back({changes.names()[row], about_row(changes, changes.names()[row]), [&, row](size_t i) {
+      {"Mean", "of all changes of the base, in nats", [&](size_t i) { return changes.means[i]; }}};
+  for (size_t row = 0; row < changes.names.size(); ++row)
+    fields.push_back({changes.names[row], about_row(changes, changes.names[row]), [&, row](size_t i) {
                         return changes.is_reference(i, row) ? Cell() : Cell(changes.value(i, row));
                       }});
   Chart chart = base_chart(piece, "Changes of ", ", in nats", std::move(fields));
-  add_map(chart, changes.names(), piece);
+  add_map(chart, changes.names, piece);
   chart.name = name + "_effects";
   chart.title =
-      (changes.indels() ? "Every single-base deletion and insertion of " : "Every single-base change of ") +
+      (changes.indels ? "Every single-base deletion and insertion of " : "Every single-base change of ") +
       piece.place();
   chart.svg = picture(chart.title, changes, genes, limit);
   chart.y.label = "Change";
-  chart.what = count_text(changes.values()) + (changes.indels() ? " deletions and insertions" : " changes") +
-               " of " + plural(changes.bases(), "base") + " in " + piece.place() +
+  chart.what = count_text(changes.values) + (changes.indels ? " deletions and insertions" : " changes") +
+               " of " + plural(changes.bases, "base") + " in " + piece.place() +
                ": the score of each, in nats.";
   chart.how = caption(changes, !genes.empty(), limit);
   chart.words = words(changes);
@@ -281,13 +247,13 @@ Section mutagenesis_section(const std::string& name, const std::string& path, co
   for (size_t p = 0; p < base.table.pieces.size(); ++p) {
     const Changes changes(base.table.pieces[p], base.table.indels);
     base.section.parts.emplace_back(effects_figure(base.piece_name(p), changes, base.genes[p]));
-    values += static_cast<double>(changes.values());
-    for (size_t i = 0; compared && i < changes.piece().length(); ++i)
-      for (size_t row = 0; row < changes.names().size(); ++row)
+    values += static_cast<double>(changes.values);
+    for (size_t i = 0; compared && i < changes.piece.length(); ++i)
+      for (size_t row = 0; row < changes.names.size(); ++row)
         if (const double v = changes.value(i, row); std::isfinite(v))
           sample.values.push_back(static_cast<float>(v));
-    for (const double mean : changes.means())
-      if (std::isfinite(mean)) sum += mean, ++bases;
+    bases += static_cast<double>(changes.bases);
+    sum += changes.sum;
   }
   base.section.statistics = {{"changes", "Changes", "Changes with values", values}};
   if (bases > 0)

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "src/base/words.hpp"
-#include "src/report/drawing/plot.hpp"
 #include "src/report/drawing/track.hpp"
 #include "src/report/sections/bases.hpp"
 #include "src/report/sections/sections.hpp"
@@ -15,29 +14,35 @@ namespace {
 
 constexpr double kLogo = 150, kMap = 104, kGap = 8;  // heights in pixels
 
-// What the bases of a track say in sum.
+// Letters are equally likely if their ln P differ by less: tables have six digits.
+constexpr double kEqual = 1e-5;
+
+// What the bases of some tracks say in sum.
 struct TrackSummary {
   size_t values = 0;  // bases with a value
-  double mean = 0;    // of ln P of the actual base, in nats
-  double right = 0;   // the share of bases whose most likely letter is the actual one
+  double sum = 0;     // of ln P of the actual base, in nats
+  size_t right = 0;   // bases whose letter is more likely than each other one
+
+  double mean() const { return each(sum); }
+  double percent() const { return 100 * each(static_cast<double>(right)); }
+
+ private:
+  double each(double all) const { return all / std::max(1.0, static_cast<double>(values)); }
 };
 
 // Adds ln P of each base to the sample, if there is one.
 TrackSummary summary_of(const BaseTrack& track, Sample* sample) {
   TrackSummary out;
-  double sum = 0, right = 0;
   for (size_t i = 0; i < track.length(); ++i) {
-    const double value = log_likelihood(track, i);
+    const double value = track.log_likelihood(i);
     if (std::isnan(value)) continue;
     ++out.values;
     if (sample) sample->values.push_back(static_cast<float>(value));
-    sum += value;
-    right += std::all_of(&track.lnp[4 * i], &track.lnp[4 * i] + 4, [&](double v) { return v <= value; });
+    out.sum += value;
+    out.right += std::count_if(&track.lnp[4 * i], &track.lnp[4 * i] + 4,
+                               [&](double v) { return v >= value - kEqual; }) == 1;
   }
   if (sample) sample->missing += track.length() - out.values;
-  const double count = std::max(1.0, static_cast<double>(out.values));
-  out.mean = sum / count;
-  out.right = right / count;
   return out;
 }
 
@@ -50,8 +55,7 @@ std::string logo_svg(const std::string& title, const TablePiece& piece, const Ba
   stack.heading(12, rows.letters ? "Probabilities of the letters" : "Probability of the actual base");
   for (const TrackView& view : rows.views) {
     stack.add_genes(genes, piece.first, view);
-    stack.add(kLogo + kGap,
-              [&](Svg& out) { draw_logo(out, track, view, {.width = rows.width, .height = kLogo}); });
+    stack.add(kLogo + kGap, [&](Svg& out) { draw_logo(out, track, view, rows.width, kLogo); });
   }
   return stack.picture(title);
 }
@@ -63,8 +67,7 @@ std::string logo_caption(const BaseTrack& track, bool genes) {
   if (rows.letters)
     text +=
         "In each stack, the height of a letter is its probability. The actual base is in full colour and is "
-        "also "
-        "written below; the other three letters are pale.";
+        "also written below; the other three letters are pale.";
   else if (place.step == 1)
     text +=
         "The height of each colour is the probability of that letter. The actual base is in full colour, at "
@@ -80,9 +83,8 @@ std::string map_svg(const std::string& title, const BaseTrack& track, double lim
   const PieceRows rows = rows_of(track.length());
   TrackStack stack(rows);
   for (const TrackView& view : rows.views)
-    stack.add(kMap + kGap, [&](Svg& out) {
-      draw_heatmap(out, track, letter_rows(track), view, {rows.width, kMap, limit});
-    });
+    stack.add(kMap + kGap,
+              [&](Svg& out) { draw_heatmap(out, track, letter_rows(track), view, rows.width, kMap, limit); });
   stack.add_legend(limit);
   return stack.picture(title);
 }
@@ -94,7 +96,7 @@ std::string extremes_words(const TablePiece& piece, const BaseTrack& track) {
   double lowest = 0, highest = 0;
   for (size_t i = 0; i < track.length(); ++i)
     for (int k = 0; k < 4; ++k) {
-      const double value = log_ratio(track, i, k);
+      const double value = track.log_ratio(i, k);
       if (k == track.base[i] || !std::isfinite(value)) continue;
       ++count;
       less += value < 0;
@@ -115,14 +117,13 @@ std::string extremes_words(const TablePiece& piece, const BaseTrack& track) {
 Figure logo_figure(const std::string& name, const TablePiece& piece, const BaseTrack& track,
                    const TrackSummary& sum, const std::vector<Gene>& genes, bool viewer) {
   BaseFields fields = {{"ln P", "natural logarithm of the probability of the base, in nats",
-                        [&](size_t i) { return log_likelihood(track, i); }},
+                        [&](size_t i) { return track.log_likelihood(i); }},
                        {"Entropy", "of the four probabilities, in nats",
-                        [&](size_t i) { return has_value(track, i) ? letter_entropy(track, i) : kNoValue; }}};
+                        [&](size_t i) { return track.has_value(i) ? track.entropy(i) : NAN; }}};
   for (int k = 0; k < 4; ++k)
     fields.push_back({std::string("P(") + kLetterNames[static_cast<size_t>(k)] + ")",
-                      "probability of the letter, scaled to a sum of one", [&track, k](size_t i) {
-                        return has_value(track, i) ? probability(track, i, k) : kNoValue;
-                      }});
+                      "probability of the letter, scaled to a sum of one",
+                      [&track, k](size_t i) { return track.has_value(i) ? track.probability(i, k) : NAN; }});
   Chart chart = base_chart(piece, "Values of ", "", std::move(fields));
   chart.name = name + "_logo";
   chart.title = "Probabilities of the bases of " + piece.place();
@@ -136,9 +137,9 @@ Figure logo_figure(const std::string& name, const TablePiece& piece, const BaseT
                ": the mean of ln P of the actual bases, in nats, over windows of " +
                count_text(overview_window(track)) + " bases.";
   chart.how = logo_caption(track, !genes.empty());
-  chart.words = "The mean of ln P is " + value_text(sum.mean) +
+  chart.words = "The mean of ln P is " + value_text(sum.mean()) +
                 " nats, where guessing gives \u22121.386; the most likely letter is the actual base at " +
-                value_text(100 * sum.right) + " % of " + plural(sum.values, "base") + ".";
+                value_text(sum.percent()) + " % of " + plural(sum.values, "base") + ".";
   Figure out = figure_of(chart);
   if (viewer) out.viewer = viewer_data(piece.sequence, track, exon_marks(genes, piece), name + "_map");
   return out;
@@ -153,7 +154,7 @@ Figure map_figure(const std::string& name, const TablePiece& piece, const BaseTr
   for (int k = 0; k < 4; ++k)
     fields.push_back({std::string("to ") + kLetterNames[static_cast<size_t>(k)],
                       "ln P(alternative) \u2212 ln P(reference), in nats", [&track, k](size_t i) {
-                        return track.base[i] == k ? Cell() : Cell(log_ratio(track, i, k));
+                        return track.base[i] == k ? Cell() : Cell(track.log_ratio(i, k));
                       }});
   Chart chart = base_chart(piece, "Changes of ", ", in nats", std::move(fields));
   add_map(chart, {"A", "C", "G", "T"}, piece);
@@ -171,12 +172,12 @@ Figure map_figure(const std::string& name, const TablePiece& piece, const BaseTr
 }
 
 std::string summary_words(size_t pieces, const TrackSummary& all) {
-  return plural(all.values, "base") + (all.values == 1 ? " has a value, in " : " have values, in ") +
-         plural(pieces, "piece") + " of consecutive bases. The mean of ln P of the actual base is " +
-         value_text(all.mean) + " nats, as unsure as among " + value_text(std::exp(-all.mean)) +
-         " letters; guessing would give \u22121.386, as among 4. The most likely letter is the actual base "
-         "at " +
-         value_text(100 * all.right) + " % of the bases.";
+  return plural(all.values, "base", "has a value", "have values") + ", in " + plural(pieces, "piece") +
+         " of consecutive bases. The mean of ln P of the actual base is " + value_text(all.mean()) +
+         " nats, as unsure as among " + value_text(std::exp(-all.mean())) +
+         " letters; guessing would give \u22121.386, as among 4. "
+         "The most likely letter is the actual base at " +
+         value_text(all.percent()) + " % of the bases.";
 }
 
 // Says of `bases` in pieces that are too long for the page's viewer how their letters can be seen.
@@ -199,10 +200,7 @@ Section probability_section(BaseSection base, const std::string& path, const Rep
   for (size_t p = 0; p < pieces.size(); ++p) {
     const BaseTrack track = make_track(pieces[p].letters, pieces[p].values, pieces[p].first);
     const TrackSummary one = summary_of(track, compared ? &sample : nullptr);
-    const auto weight = static_cast<double>(one.values);
-    all.values += one.values;
-    all.mean += weight * one.mean;
-    all.right += weight * one.right;
+    all.values += one.values, all.sum += one.sum, all.right += one.right;
     const bool viewer = viewed + track.length() <= kMostViewerBases;
     if (viewer) viewed += track.length();
     if (!viewer && track.length() > kMostLetters) without_letters += track.length();
@@ -211,13 +209,11 @@ Section probability_section(BaseSection base, const std::string& path, const Rep
     base.section.parts.emplace_back(map_figure(base.piece_name(p), pieces[p], track, one.values));
   }
   if (all.values > 0) {
-    all.mean /= static_cast<double>(all.values);
-    all.right /= static_cast<double>(all.values);
     base.section.paragraphs.insert(base.section.paragraphs.begin(), summary_words(pieces.size(), all));
     base.section.statistics = {{"bases", "Bases", "Scored bases", static_cast<double>(all.values)},
-                               {"mean_logp", "Mean ln P", "Mean log-likelihood of a base (nats)", all.mean},
+                               {"mean_logp", "Mean ln P", "Mean log-likelihood of a base (nats)", all.mean()},
                                {"most_likely", "Most likely (%)",
-                                "Bases whose most likely letter is the actual one (%)", 100 * all.right}};
+                                "Bases whose most likely letter is the actual one (%)", all.percent()}};
   }
   base.section.sample = std::move(sample);
   note_without_letters(without_letters, path, options, base.section.paragraphs);
@@ -231,8 +227,7 @@ Section base_score_section(const std::string& name, const std::string& path, con
   if (base.table.both_strands)
     base.section.paragraphs.push_back(
         "The table is of both strands: the four probabilities are means of the logarithms of both, scaled to "
-        "a "
-        "sum of one, so they lie a little above what the column logp says, the mean before it is scaled.");
+        "a sum of one, so they lie a little above what the column logp says, the mean before it is scaled.");
   return probability_section(std::move(base), path, options);
 }
 
@@ -240,8 +235,7 @@ Section scan_section(const std::string& name, const std::string& path, const Rep
   BaseSection base = begin_base_section(name, path, "probabilities of bases", options);
   base.section.paragraphs.push_back(
       "The table has, for each base, ln P(alternative) \u2212 ln P(reference) of the three other letters; "
-      "the four "
-      "probabilities follow from these, because they add up to one.");
+      "the four probabilities follow from these, because they add up to one.");
   return probability_section(std::move(base), path, options);
 }
 

@@ -6,14 +6,12 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
-#include <unordered_map>
 
 #include "src/base/error.hpp"
 #include "src/formats/vcf.hpp"
-#include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/svg.hpp"
 #include "src/report/drawing/track.hpp"
 #include "src/report/sections/bases.hpp"
 #include "src/report/sections/summaries.hpp"
@@ -29,58 +27,14 @@ namespace {
 constexpr double kHeight = 40, kUnit = 10, kTop = 1, kFoot = 35;  // pixels
 constexpr double kLeast = 1.2;                                    // a lower letter cannot be seen
 
-// Finds which places a position of a table belongs to.
-class PlaceFinder {
- public:
-  PlaceFinder(const std::vector<BasePlace>& places, size_t flank)
-      : places_(places), flank_(static_cast<int64_t>(flank)) {
-    for (size_t i = 0; i < places.size(); ++i) contigs_[places[i].contig].push_back(i);
-    for (auto& [name, members] : contigs_)
-      std::sort(members.begin(), members.end(),
-                [&](size_t a, size_t b) { return places[a].pos < places[b].pos; });
-  }
-
-  /// The part of an indexed table that has all places.
-  VcfRegions regions() const {
-    std::vector<WrittenRegion> regions;
-    for (const BasePlace& place : places_)
-      regions.push_back({place.contig, std::max<int64_t>(0, place.pos - flank_), place.pos + 1 + flank_});
-    return VcfRegions(regions);
-  }
-
-  /// Calls use(place, where) for each place whose surroundings have this base, with its number among them
-  /// from 0.
-  template <class Use>
-  void find(const TableBase& base, Use use) {
-    if (base.sequence != current_) {
-      current_ = base.sequence;
-      const auto found = contigs_.find(current_);
-      members_ = found == contigs_.end() ? nullptr : &found->second;
-    }
-    if (!members_) return;
-    const int64_t pos = base.position - 1;
-    auto at = std::lower_bound(members_->begin(), members_->end(), pos - flank_,
-                               [&](size_t i, int64_t value) { return places_[i].pos < value; });
-    for (; at != members_->end() && places_[*at].pos <= pos + flank_; ++at)
-      use(*at, static_cast<size_t>(pos - (places_[*at].pos - flank_)));
-  }
-
- private:
-  const std::vector<BasePlace>& places_;
-  const int64_t flank_;
-  std::unordered_map<std::string, std::vector<size_t>> contigs_;
-  std::string current_;
-  const std::vector<size_t>* members_ = nullptr;
-};
-
 // The stack of one base, from the foot upwards.
 void draw_stack(const BaseTrack& track, size_t i, LetterPaths& actual, LetterPaths& others) {
   std::array<int, 4> order = {0, 1, 2, 3};
   std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return probability(track, i, a) < probability(track, i, b); });
+                   [&](int a, int b) { return track.probability(i, a) < track.probability(i, b); });
   double y = kFoot;
   for (const int k : order) {
-    const double high = (kFoot - kTop) * probability(track, i, k);
+    const double high = (kFoot - kTop) * track.probability(i, k);
     y -= high;
     if (high < kLeast) continue;
     (k == track.base[i] ? actual : others)[static_cast<size_t>(k)] +=
@@ -88,19 +42,8 @@ void draw_stack(const BaseTrack& track, size_t i, LetterPaths& actual, LetterPat
   }
 }
 
-std::string picture(const BaseTrack& track, size_t flank, const BasePlace& place) {
-  LetterPaths actual, others;
-  for (size_t i = 0; i < track.length(); ++i)
-    if (has_value(track, i)) draw_stack(track, i, actual, others);
-  Svg out;
-  draw_letters(out, others, actual);
-  out.box(static_cast<double>(flank) * kUnit, kFoot + 2, kUnit, 2.5, theme::kInk);
-  const std::string width = px(static_cast<double>(track.length()) * kUnit), height = px(kHeight);
-  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + width + "\" height=\"" + height +
-         "\" viewBox=\"0 0 " + width + " " + height + "\" role=\"img\"><title>Probabilities around " +
-         escape_xml(place.contig + ":" + count_text(static_cast<uint64_t>(place.pos + 1)) + ", reference " +
-                    track.sequence) +
-         "</title>" + out.body() + "</svg>";
+bool has_values(std::span<const LetterLogs> rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const LetterLogs& row) { return !std::isnan(row[0]); });
 }
 
 bool has_part(const std::vector<GenePart>& parts, int64_t pos) {
@@ -108,70 +51,20 @@ bool has_part(const std::vector<GenePart>& parts, int64_t pos) {
                      [&](const GenePart& part) { return part.start <= pos && pos <= part.end; });
 }
 
-}  // namespace
-
-std::vector<Surroundings> read_surroundings(const std::string& table, const std::vector<BasePlace>& places,
-                                            size_t flank) {
-  std::vector<Surroundings> found(places.size());
-  if (places.empty()) return found;
-  PlaceFinder finder(places, flank);
-  const VcfRegions regions = finder.regions();
-  BaseTable input(table, &regions);
-  if (input.kind() != InputKind::base_scores && input.kind() != InputKind::scan)
-    throw Error("read_surroundings",
-                table +
-                    ": this table has no probabilities of letters; those are in tables of score -O tsv and "
-                    "scan");
-  size_t open = places.size() * (2 * flank + 1);  // bases that have not come
-  TableBase base;
-  while (open > 0 && input.next(base)) {
-    finder.find(base, [&](size_t p, size_t where) {
-      Surroundings& around = found[p];
-      if (around.letters.empty()) {
-        around.letters.assign(2 * flank + 1, 'N');
-        around.logp.assign(2 * flank + 1, {kNoValue, kNoValue, kNoValue, kNoValue});
-      }
-      if (around.letters[where] == 'N') --open;
-      around.letters[where] = base.letter;
-      around.logp[where] = base.letters;
-    });
-  }
-  for (Surroundings& around : found)
-    if (std::all_of(around.logp.begin(), around.logp.end(),
-                    [](const LetterLogs& row) { return std::isnan(row[0]); }))
-      around = {};
-  return found;
-}
-
-std::string small_logo(const Surroundings& around, const BasePlace& place, size_t flank) {
-  const size_t all = around.letters.size() / 2;
-  const size_t shown = std::min(flank, all), from = all - shown;
-  const std::span<const LetterLogs> rows = around.logp;
-  if (rows.empty()) return {};
-  const std::span<const LetterLogs> middle = rows.subspan(from, 2 * shown + 1);
-  if (std::all_of(middle.begin(), middle.end(), [](const LetterLogs& row) { return std::isnan(row[0]); }))
-    return {};
-  return picture(make_track(around.letters.substr(from, 2 * shown + 1), middle), shown, place);
-}
-
 // ---- The table
-
-namespace {
 
 // Data for the viewer as viewer_data() makes it, of all bases, with the exons of `genes` marked; "" without
 // values. `name` is that of the allele.
-std::string locus_data(const Surroundings& around, const BasePlace& place, const std::string& name,
-                       const std::vector<Gene>& genes) {
+std::string locus_data(TablePiece around, const std::string& name, const std::vector<Gene>& genes) {
   if (around.letters.empty()) return {};
   // Before the first base of a contig there is none.
-  const auto flank = static_cast<int64_t>(around.letters.size() / 2);
-  const int64_t first = std::max<int64_t>(1, place.pos + 1 - flank);
-  const auto left_out = static_cast<size_t>(first - (place.pos + 1 - flank));
-  TablePiece piece;
-  piece.sequence = place.contig, piece.first = first, piece.letters = around.letters.substr(left_out);
-  const std::vector<TrackMark> marks = exon_marks(genes, piece);
-  const std::span<const LetterLogs> rows = around.logp;
-  return viewer_data(name, make_track(piece.letters, rows.subspan(left_out), first), marks, "");
+  if (const int64_t before = 1 - around.first; before > 0) {
+    around.letters.erase(0, static_cast<size_t>(before));
+    around.values.erase(around.values.begin(), around.values.begin() + before);
+    around.first = 1;
+  }
+  const std::vector<TrackMark> marks = exon_marks(genes, around);
+  return viewer_data(name, make_track(around.letters, around.values, around.first), marks, "");
 }
 
 // The genes at a place and which part of them it is: "BRCA1 (coding), NBR2 (intron)"; "" for none.
@@ -194,20 +87,12 @@ constexpr size_t kMostLoci = 1000;     // rows that have one: a kilobyte or two 
 constexpr size_t kAddressAllele = 40;  // letters of an allele in the address of its row
 
 std::string verdict_text(LabelJudge::Verdict verdict, const ClassNames& classes) {
-  switch (verdict) {
-    case LabelJudge::Verdict::positive:
-      return cut_text(classes.positive, kText);
-    case LabelJudge::Verdict::negative:
-      return cut_text(classes.negative, kText);
-    case LabelJudge::Verdict::other:
-      return "neither";
-    case LabelJudge::Verdict::missing:
-      break;
-  }
-  return ".";
+  const std::string words[] = {cut_text(classes.positive, kText), cut_text(classes.negative, kText),
+                               "neither", "."};
+  return words[static_cast<size_t>(verdict)];
 }
 
-// With all digits of the file: the rows can be looked up and compared.
+// As a VCF has it, so that the rows can be looked up and compared.
 std::string score_text(float score) {
   if (std::isnan(score)) return ".";
   std::string digits;
@@ -263,7 +148,7 @@ class VariantRanking final : public VariantPart {
     std::string name;  // of the allele
     std::vector<std::string> texts;
     std::string address;
-    std::vector<TableLink> links;
+    std::vector<std::pair<std::string, std::string>> links;
   };
   struct Column {
     TableColumn head;
@@ -273,9 +158,7 @@ class VariantRanking final : public VariantPart {
   Row row(const VariantRecord& record, size_t alt) const {
     Row out{{record.contig, record.pos - 1}, allele_name(record, alt), {}, address_of(record, alt), {}};
     if (layout_.assembly)
-      for (auto& [name, address] :
-           database_links(*layout_.assembly, record.contig, record.pos, record.ref, record.alts[alt]))
-        out.links.push_back({std::move(name), std::move(address)});
+      out.links = database_links(*layout_.assembly, record.contig, record.pos, record.ref, record.alts[alt]);
     for (const Column& column : columns_) out.texts.push_back(column.text(record, alt));
     return out;
   }
@@ -373,12 +256,12 @@ class VariantRanking final : public VariantPart {
 
   void add_loci(const std::vector<Row>& rows, const std::vector<BasePlace>& places,
                 const std::vector<std::vector<Gene>>& genes, Table& out) const {
-    const std::vector<Surroundings> around = read_surroundings(options_.probabilities, places, kLocusFlank);
+    const std::vector<TablePiece> around = read_surroundings(options_.probabilities, places, kLocusFlank);
     for (size_t r = 0; r < rows.size(); ++r) {
-      out.pictures.push_back(small_logo(around[r], places[r], kFlank));
+      out.pictures.push_back(small_logo(around[r], kFlank));
       if (r < kMostLoci)
         out.loci.push_back(
-            locus_data(around[r], places[r], rows[r].name, genes.empty() ? std::vector<Gene>{} : genes[r]));
+            locus_data(around[r], rows[r].name, genes.empty() ? std::vector<Gene>{} : genes[r]));
     }
   }
 
@@ -389,6 +272,70 @@ class VariantRanking final : public VariantPart {
 };
 
 }  // namespace
+
+std::vector<TablePiece> read_surroundings(const std::string& table, const std::vector<BasePlace>& places,
+                                          size_t flank) {
+  std::vector<TablePiece> found(places.size());
+  if (places.empty()) return found;
+  const auto far = static_cast<int64_t>(flank);
+  // The numbers of the places by contig and position.
+  std::multimap<std::pair<std::string_view, int64_t>, size_t> by_position;
+  std::vector<WrittenRegion> around;
+  for (size_t i = 0; i < places.size(); ++i) {
+    const auto& [contig, pos] = places[i];
+    by_position.emplace(std::pair<std::string_view, int64_t>(contig, pos), i);
+    around.push_back({contig, std::max<int64_t>(0, pos - far), pos + 1 + far});
+  }
+  const VcfRegions regions(around);
+  BaseTable input(table, &regions);
+  if (input.kind() != InputKind::base_scores && input.kind() != InputKind::scan)
+    throw Error(
+        "read_surroundings",
+        table + ": this table has no probabilities of letters; those are in tables of score -O tsv and scan");
+  size_t open = places.size() * (2 * flank + 1);  // bases that have not come
+  TableBase base;
+  while (open > 0 && input.next(base)) {
+    const int64_t pos = base.position - 1;
+    const auto end = by_position.upper_bound({base.sequence, pos + far});
+    for (auto at = by_position.lower_bound({base.sequence, pos - far}); at != end; ++at) {
+      TablePiece& piece = found[at->second];
+      if (piece.letters.empty()) {
+        piece.sequence = base.sequence;
+        piece.first = at->first.second + 1 - far;
+        piece.letters.assign(2 * flank + 1, 'N');
+        piece.values.assign(2 * flank + 1, {NAN, NAN, NAN, NAN});
+      }
+      const auto where = static_cast<size_t>(base.position - piece.first);
+      if (piece.letters[where] == 'N') --open;
+      piece.letters[where] = base.letter;
+      piece.values[where] = base.letters;
+    }
+  }
+  for (TablePiece& piece : found)
+    if (!has_values(piece.values)) piece = {};
+  return found;
+}
+
+std::string small_logo(const TablePiece& around, size_t flank) {
+  const size_t all = around.letters.size() / 2;
+  const size_t shown = std::min(flank, all), from = all - shown;
+  if (around.letters.empty()) return {};
+  const std::span<const LetterLogs> middle = std::span(around.values).subspan(from, 2 * shown + 1);
+  if (!has_values(middle)) return {};
+  const BaseTrack track = make_track(around.letters.substr(from, 2 * shown + 1), middle);
+  LetterPaths actual, others;
+  for (size_t i = 0; i < track.length(); ++i)
+    if (track.has_value(i)) draw_stack(track, i, actual, others);
+  Svg out;
+  draw_letters(out, others, actual);
+  out.path(box_path(static_cast<double>(shown) * kUnit, kFoot + 2, kUnit, 2.5), theme::kInk);
+  const std::string width = px(static_cast<double>(track.length()) * kUnit), height = px(kHeight);
+  const auto place = static_cast<uint64_t>(around.first) + all;
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + width + "\" height=\"" + height +
+         "\" viewBox=\"0 0 " + width + " " + height + "\" role=\"img\"><title>Probabilities around " +
+         escape_xml(around.sequence + ":" + count_text(place) + ", reference " + track.sequence) +
+         "</title>" + out.body() + "</svg>";
+}
 
 std::unique_ptr<VariantPart> variant_ranking(const VariantFile& file) {
   return std::make_unique<VariantRanking>(file);

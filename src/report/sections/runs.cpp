@@ -3,7 +3,6 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "src/base/words.hpp"
@@ -17,80 +16,72 @@ namespace {
 
 constexpr size_t kLongestName = 34, kLongestValue = 64;  // letters
 
-// What some files have of one kind.
+// What a file has of one kind, with the ID of the model that has a value, if the file has several models.
+using Values = std::vector<std::pair<std::string, std::string>>;
+
+// What all values have alike, or "ID: value; ID: value"; "." for none.
+std::string text_of(const Values& values) {
+  if (values.empty()) return ".";
+  std::string each;
+  bool alike = true;
+  for (const auto& [id, value] : values) {
+    each += (each.empty() ? "" : "; ") + (id.empty() ? "" : id + ": ") + value;
+    alike &= value == values[0].second;
+  }
+  return alike ? values[0].second : each;
+}
+
 struct Column {
   TableColumn head;
-  /// Of each file its values, with the ID of the model that has one, if the file has several models.
-  std::vector<std::vector<std::pair<std::string, std::string>>> values;
+  std::vector<Values> values;  // of each file
 
-  /// What all values of a file have alike, or "ID: value; ID: value"; "." for none.
-  std::string text(size_t file) const {
-    std::string each;
-    bool alike = true;
-    for (const auto& [id, value] : values[file]) {
-      each += (each.empty() ? "" : "; ") + (id.empty() ? "" : id + ": ") + value;
-      alike &= value == values[file][0].second;
-    }
-    return values[file].empty() ? "." : alike ? values[file][0].second : each;
-  }
   bool equal() const {
-    for (size_t file = 1; file < values.size(); ++file)
-      if (text(file) != text(0)) return false;
-    return true;
+    return std::all_of(values.begin(), values.end(),
+                       [&](const Values& one) { return text_of(one) == text_of(values[0]); });
   }
 };
 
-// Columns in the order in which files have them.
-class Columns {
- public:
-  explicit Columns(size_t files) : files_(files) {}
-
-  void put(const TableColumn& head, size_t file, const std::string& value, const std::string& id = "") {
-    auto at = std::find_if(all_.begin(), all_.end(), [&](const Column& one) {
-      return one.head.name == head.name && one.head.about == head.about;
-    });
-    if (at == all_.end()) at = all_.insert(at, {head, decltype(Column::values)(files_)});
-    auto& values = at->values[file];
-    if (values.empty() || values.back() != std::pair(id, value)) values.emplace_back(id, value);
-  }
-  /// Of those with equal names the names are what tells them apart.
-  const std::vector<Column>& all() {
-    std::map<std::string, size_t> names;
-    for (const Column& one : all_) ++names[one.head.name];
-    for (Column& one : all_)
-      if (names[one.head.name] > 1) one.head.name = one.head.about;
-    return all_;
-  }
-
- private:
-  size_t files_;
-  std::vector<Column> all_;
-};
+// Adds a value of one of the files to its column, or begins another.
+void put(std::vector<Column>& columns, size_t files, const TableColumn& head, size_t file,
+         const std::string& value, const std::string& id = "") {
+  auto at = std::find_if(columns.begin(), columns.end(), [&](const Column& one) {
+    return one.head.name == head.name && one.head.about == head.about;
+  });
+  if (at == columns.end()) at = columns.insert(at, {head, std::vector<Values>(files)});
+  Values& values = at->values[file];
+  if (values.empty() || values.back() != std::pair(id, value)) values.emplace_back(id, value);
+}
 
 // What headers say of how files were made. Names are those of variant_provenance().
-Columns settings_of(const std::vector<Section>& files) {
-  Columns out(files.size());
+std::vector<Column> settings_of(const std::vector<Section>& files) {
+  std::vector<Column> out;
   for (size_t f = 0; f < files.size(); ++f)
     for (const auto& [name, value] : files[f].provenance) {
       if (name == "File" || name == "Command") continue;
       const size_t colon = name.find(": ");
       if (colon == name.npos) {
-        out.put({name}, f, value);
+        put(out, files.size(), {name}, f, value);
       } else {
-        out.put({"Tags"}, f, name.substr(0, colon));
-        out.put({name.substr(colon + 2)}, f, value, name.substr(0, colon));
+        put(out, files.size(), {"Tags"}, f, name.substr(0, colon));
+        put(out, files.size(), {name.substr(colon + 2)}, f, value, name.substr(0, colon));
       }
     }
   return out;
 }
 
-Columns statistics_of(const std::vector<Section>& files) {
-  Columns out(files.size());
+// Of those with equal names the names are what tells them apart.
+std::vector<Column> statistics_of(const std::vector<Section>& files) {
+  std::vector<Column> out;
   for (size_t f = 0; f < files.size(); ++f)
     for (const auto& [key, title, about, value] : files[f].statistics) {
       const bool whole = value == std::round(value) && value >= 0 && value < 1e15;
-      out.put({title, about, true}, f, whole ? count_text(static_cast<uint64_t>(value)) : six_digits(value));
+      put(out, files.size(), {title, about, true}, f,
+          whole ? count_text(static_cast<uint64_t>(value)) : six_digits(value));
     }
+  std::map<std::string, size_t> names;
+  for (const Column& one : out) ++names[one.head.name];
+  for (Column& one : out)
+    if (names[one.head.name] > 1) one.head.name = one.head.about;
   return out;
 }
 
@@ -104,14 +95,13 @@ void add_table(const std::vector<Section>& files, Section& out) {
   const auto add = [&](const Column& column) {
     table.columns.push_back(column.head);
     for (size_t f = 0; f < files.size(); ++f)
-      table.rows[f].push_back(cut_middle(column.text(f), kLongestValue));
+      table.rows[f].push_back(cut_middle(text_of(column.values[f]), kLongestValue));
   };
-  Columns statistics = statistics_of(files), settings = settings_of(files);
-  for (const Column& column : statistics.all()) add(column);
-  for (const Column& column : settings.all())
+  for (const Column& column : statistics_of(files)) add(column);
+  for (const Column& column : settings_of(files))
     if (column.equal())
-      alike +=
-          (alike.empty() ? "" : "; ") + column.head.name + ": " + cut_middle(column.text(0), kLongestValue);
+      alike += (alike.empty() ? "" : "; ") + column.head.name + ": " +
+               cut_middle(text_of(column.values[0]), kLongestValue);
     else
       add(column);
   if (!alike.empty()) out.paragraphs.push_back("Alike in all files: " + alike + ".");
@@ -159,7 +149,7 @@ void leave_out_infinite(std::vector<Section>& files, Section& out) {
 
 std::vector<std::string> short_names(const std::vector<std::string>& paths) {
   std::map<std::string, size_t> files;
-  std::set<std::string> taken;
+  TakenNames taken;
   for (const std::string& path : paths) ++files[file_name(path)];
   std::vector<std::string> out;
   for (const std::string& path : paths) {

@@ -96,7 +96,7 @@ Chart part_chart(const std::string& name, const SeparationFile& data, const std:
   for (const Part& part : parts)
     labels.push_back(cut_text(part.name, kLabel) + " (" + count_text(part.positive) + " / " +
                      count_text(part.negative) + ")");
-  out.x = {"AUROC", ends_of(out, {3, 4}, 0.5, 1).first < 0.5 ? 0.0 : 0.5, 1};
+  out.x = auroc_axis(out, {3, 4});
   out.y = category_axis("", labels);
   out.series = {{.mark = Series::dots, .name = "AUROC", .colour = theme::kLine, .value = 3, .size = 4},
                 {.mark = Series::range, .colour = theme::kLine, .value = 5, .low = 4}};
@@ -107,11 +107,15 @@ Chart part_chart(const std::string& name, const SeparationFile& data, const std:
   return out;
 }
 
+// The last `sums` parts are sums of the others, and always drawn.
 void add_parts(const std::string& name, const SeparationFile& data, const std::string& what,
-               const std::vector<SeparationPart>& parts, Section& section) {
+               const std::vector<SeparationPart>& parts, size_t sums, Section& section) {
   std::vector<SeparationPart> known;
   for (const SeparationPart& part : parts)
-    if (!std::isnan(part.metrics[0].value) && known.size() < kMostDrawn) known.push_back(part);
+    if (!std::isnan(part.metrics[0].value)) known.push_back(part);
+  const auto first = static_cast<ptrdiff_t>(kMostDrawn - sums);
+  if (known.size() > kMostDrawn)
+    known.erase(known.begin() + first, known.end() - static_cast<ptrdiff_t>(sums));
   if (known.size() < 2) return;
   Chart chart = part_chart(name, data, what, known);
   const auto [low, high] = std::minmax_element(known.begin(), known.end(), [](const auto& a, const auto& b) {
@@ -125,7 +129,7 @@ void add_parts(const std::string& name, const SeparationFile& data, const std::s
         (known.size() + 1 == parts.size() ? " is" : " are") +
         " not drawn: those without an AUROC, which have one class alone or too few alleles of one, and "
         "those after the first " +
-        std::to_string(kMostDrawn) + ".";
+        std::to_string(first) + ".";
   section.parts.emplace_back(figure_of(chart));
 }
 
@@ -137,7 +141,9 @@ TextRow texts_of(const SummaryLine& line) {
   return out;
 }
 
-Table lowest_table(Table out, uint64_t count, const std::string& item, const std::string& by, size_t sorted) {
+void add_lowest(Table out, uint64_t count, const std::string& item, const std::string& by, size_t sorted,
+                Section& section) {
+  if (out.rows.empty()) return;
   out.brief = "Lowest " + by;
   out.title = out.brief + ": " +
               (out.rows.size() < count ? "the " + count_text(out.rows.size()) + " lowest of "
@@ -146,7 +152,7 @@ Table lowest_table(Table out, uint64_t count, const std::string& item, const std
               (out.rows.size() < count ? " (--top shows more)" : "");
   out.search = out.rows.size() > 10;
   out.sorted = static_cast<int>(sorted);
-  return out;
+  section.parts.emplace_back(std::move(out));
 }
 
 void add_histogram(const std::string& name, Sample sample, Section& section) {
@@ -176,7 +182,7 @@ Section score_summary_section(const std::string& name, const std::string& path,
     if (lowest.takes(mean)) lowest.add(mean, texts_of(line));
   });
   Section out = begin_section(name, path, "scores of sequences", header);
-  std::string words = plural(means.size(), "sequence") + (means.size() == 1 ? " has" : " have") + " a score";
+  std::string words = plural(means.size(), "sequence", "has", "have") + " a score";
   if (without > 0) words += "; " + count_text(without) + (without == 1 ? " has none" : " have none");
   if (means.empty()) {
     out.paragraphs.push_back(words + ".");
@@ -190,17 +196,17 @@ Section score_summary_section(const std::string& name, const std::string& path,
                     {"mean_logp", "Mean ln P", "Mean log-likelihood of a base (nats)", mean},
                     {"perplexity", "Perplexity", "Perplexity of a base", std::exp(-mean)}};
   add_histogram(name + "_scores", {"mean_logp", "nats per base", "sequence", std::move(means), without}, out);
-  out.parts.emplace_back(lowest_table({"",
-                                       {{"Name"},
-                                        {"Start", "of the scored part, from 0", true},
-                                        {"End", "", true},
-                                        {"Strand"},
-                                        {"Scored bases", "", true},
-                                        {"sum_logp", "sum of ln P of the bases, in nats", true},
-                                        {"mean_logp", "mean of ln P of the bases, in nats", true},
-                                        {"Perplexity", "", true}},
-                                       lowest.sorted()},
-                                      lowest.count(), "sequence", "mean_logp", 6));
+  add_lowest({"",
+              {{"Name"},
+               {"Start", "of the scored part, from 0", true},
+               {"End", "", true},
+               {"Strand"},
+               {"Scored bases", "", true},
+               {"sum_logp", "sum of ln P of the bases, in nats", true},
+               {"mean_logp", "mean of ln P of the bases, in nats", true},
+               {"Perplexity", "", true}},
+              lowest.sorted()},
+             lowest.count(), "sequence", "mean_logp", 6, out);
   return out;
 }
 
@@ -227,7 +233,7 @@ Section gene_summary_section(const std::string& name, const std::string& path, c
   });
   Section out = begin_section(name, path, "scores by region", header);
   out.paragraphs.push_back(
-      plural(minima.size(), "region") + (minima.size() == 1 ? " has" : " have") + " alleles with a score" +
+      plural(minima.size(), "region", "has", "have") + " alleles with a score" +
       (without > 0 ? ". Left out, because they have none: " + count_text(without) + "." : "."));
   if (minima.empty()) return out;
   Chart chart;
@@ -251,19 +257,19 @@ Section gene_summary_section(const std::string& name, const std::string& path, c
                     {"minimum", "Minimum", "Lowest score", chart.columns[1].numbers[0]}};
   out.parts.emplace_back(figure_of(chart));
   add_histogram(name + "_minima", {"minimum", "", "region", std::move(minima), without}, out);
-  out.parts.emplace_back(lowest_table({"",
-                                       {{"Contig"},
-                                        {"Start", "from 0", true},
-                                        {"End", "", true},
-                                        {"Name"},
-                                        {"Strand"},
-                                        {"Alleles", "with a score", true},
-                                        {"Missing", "alleles without a score", true},
-                                        {"Minimum", "", true},
-                                        {"Mean", "", true},
-                                        {"Maximum", "", true}},
-                                       table.sorted()},
-                                      table.count(), "region", "minimum", 7));
+  add_lowest({"",
+              {{"Contig"},
+               {"Start", "from 0", true},
+               {"End", "", true},
+               {"Name"},
+               {"Strand"},
+               {"Alleles", "with a score", true},
+               {"Missing", "alleles without a score", true},
+               {"Minimum", "", true},
+               {"Mean", "", true},
+               {"Maximum", "", true}},
+              table.sorted()},
+             table.count(), "region", "minimum", 7, out);
   return out;
 }
 
@@ -271,8 +277,8 @@ Section separation_section(const std::string& name, const std::string& path, con
   const SeparationFile data = read_separation(path);
   Section out =
       begin_section(name, path, "how well " + data.score + " separates " + data.label.expression, {});
-  add_parts(name + "_strata", data, data.by, data.strata, out);
-  add_parts(name + "_chromosomes", data, "chromosome", data.chromosomes, out);
+  add_parts(name + "_strata", data, data.by, data.strata, 2, out);  // macro and pooled
+  add_parts(name + "_chromosomes", data, "chromosome", data.chromosomes, 0, out);
   out.parts.emplace_back(measure_table(data.score, data.label.expression, data.metrics, data.counts));
   for (const auto& [key, name_of, metric] : data.metrics)
     if (!std::isnan(metric.value))

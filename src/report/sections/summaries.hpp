@@ -2,9 +2,10 @@
 // with the lowest.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,49 +24,36 @@ class Lowest {
   /// Whether the next row, with this value, would be kept. Counts it.
   bool takes(double value) {
     ++count_;
-    return rows_.size() < most_ || (most_ > 0 && value < rows_.front().value);
+    return rows_.size() < most_ || (most_ > 0 && value < rows_.rbegin()->first);
   }
   /// After takes().
   void add(double value, Row row) {
-    if (rows_.size() == most_) {
-      std::pop_heap(rows_.begin(), rows_.end());
-      rows_.pop_back();
-    }
-    rows_.push_back({value, count_, std::move(row)});
-    std::push_heap(rows_.begin(), rows_.end());
+    rows_.emplace(value, std::move(row));
+    if (rows_.size() > most_) rows_.erase(std::prev(rows_.end()));
   }
 
   uint64_t count() const { return count_; }
   bool empty() const { return rows_.empty(); }
   /// The lowest first.
   std::vector<Row> sorted() const {
-    auto ranked = rows_;
-    std::sort(ranked.begin(), ranked.end());
     std::vector<Row> out;
-    for (auto& one : ranked) out.push_back(std::move(one.row));
+    for (const auto& [value, row] : rows_) out.push_back(row);
     return out;
   }
 
  private:
-  struct Ranked {
-    double value;
-    uint64_t number;
-    Row row;
-    bool operator<(const Ranked& other) const {
-      return value != other.value ? value < other.value : number < other.number;
-    }
-  };
-
   size_t most_;
   uint64_t count_ = 0;
-  std::vector<Ranked> rows_;  // a heap with the highest value on top
+  std::multimap<double, Row> rows_;  // which keeps equal values in their order
 };
 
 using TextRow = std::vector<std::string>;
 TextRow texts_of(const SummaryLine& line);
 
-/// A table of the rows with the lowest values of what `by` names, in column `sorted`, of all `count`.
-Table lowest_table(Table rows, uint64_t count, const std::string& item, const std::string& by, size_t sorted);
+/// Adds the table of the rows with the lowest values of what `by` names, in column `sorted`, of all `count`;
+/// nothing without rows.
+void add_lowest(Table rows, uint64_t count, const std::string& item, const std::string& by, size_t sorted,
+                Section& section);
 
 /// Adds the histogram of at least one number, and keeps them for the comparison of files.
 void add_histogram(const std::string& name, Sample sample, Section& section);

@@ -9,12 +9,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "src/report/drawing/document.hpp"
-#include "src/report/drawing/plot.hpp"
-#include "src/report/drawing/track.hpp"
+#include "src/report/drawing/chart.hpp"
+#include "src/report/sources/bases.hpp"
 #include "src/report/sources/options.hpp"
 #include "src/report/sources/summaries.hpp"
 #include "src/report/sources/variants.hpp"
@@ -48,20 +46,15 @@ struct BasePlace {
   int64_t pos = 0;  // from 0
 };
 
-/// The bases around one place, as many on each side; none where a table has no values.
-struct Surroundings {
-  std::string letters;
-  std::vector<LetterLogs> logp;  // for each letter
-};
+/// The bases around each place, `flank` on each side, from a table of score -O tsv or scan; a piece without
+/// bases where it has no values. Positions before the first base of a contig count down from 0. Reads the
+/// table once, or by its index, and keeps what the places need. Throws Error for another file.
+std::vector<TablePiece> read_surroundings(const std::string& table, const std::vector<BasePlace>& places,
+                                          size_t flank);
 
-/// Those around each place, `flank` bases on each side, from a table of score -O tsv or scan. Reads the table
-/// once, or by its index, and keeps what the places need. Throws Error for another file.
-std::vector<Surroundings> read_surroundings(const std::string& table, const std::vector<BasePlace>& places,
-                                            size_t flank);
-
-/// An SVG of 40 pixels' height of the `flank` bases on each side of a place, or of all if there are not so
-/// many, with a mark under the base at the place; "" without values.
-std::string small_logo(const Surroundings& around, const BasePlace& place, size_t flank);
+/// An SVG of 40 pixels' height of the `flank` bases on each side of the middle one, or of all if there are
+/// not so many, with a mark under the middle one; "" without values.
+std::string small_logo(const TablePiece& around, size_t flank);
 
 // ---- A label
 
@@ -90,6 +83,9 @@ inline size_t class_of(LabelJudge::Verdict verdict) {
 Table measure_table(const std::string& score, const std::string& label,
                     const std::vector<NamedValue<SeparationMetric>>& measures,
                     const std::vector<NamedValue<uint64_t>>& counts);
+
+/// An axis of these columns, which are areas: from 0.5, what no score has by chance alone, or from 0, to 1.
+Axis auroc_axis(const Chart& chart, std::initializer_list<size_t> columns);
 
 /// How the label and the intervals of a file came about. `score` is "score" or "scores".
 void add_label_provenance(const JudgedLabel& label, const char* score, Section& section);

@@ -13,18 +13,14 @@
 
 #include "src/base/error.hpp"
 #include "src/report/drawing/chart.hpp"
-#include "src/report/drawing/document.hpp"
-#include "src/report/drawing/plot.hpp"
 #include "src/report/sections/distributions.hpp"
 #include "src/report/sections/sections.hpp"
 #include "src/report/sections/variant_parts.hpp"
 #include "src/report/sources/input.hpp"
-#include "src/report/sources/variants.hpp"
 
 namespace carbon {
 namespace {
 
-constexpr std::string_view kTypes[] = {"SNV", "MNV", "INS", "DEL", "complex", "other"};
 constexpr size_t kClassName = 40;  // letters of the name of a class
 constexpr size_t kFlags = 30;      // different words that are kept apart
 constexpr const char* kFurther = "further flags";
@@ -76,11 +72,13 @@ std::string list_of(const std::map<std::string, uint64_t>& flags) {
   return out + (out.empty() || unflagged.empty() ? "" : ", ") + unflagged;
 }
 
+std::vector<Field<Flag>> flag_fields(ChartColumn::Form form) {
+  return {{"Flag", "", &Flag::first}, {"Alleles", "Alternative alleles with this flag", &Flag::second, form}};
+}
+
 Figure draw_flags(const std::string& name, const std::string& tag, const std::string& sample,
                   const std::vector<Flag>& flags) {
-  const std::vector<ChartColumn> columns = columns_of<Flag>(
-      flags, {{"Flag", "", &Flag::first},
-              {"Alleles", "Alternative alleles with this flag", &Flag::second, ChartColumn::count}});
+  const std::vector<ChartColumn> columns = columns_of(flags, flag_fields(ChartColumn::count));
   uint64_t all = 0;
   for (const auto& [flag, count] : flags) all += count;
   const auto largest = std::max_element(flags.begin(), flags.end(),
@@ -99,11 +97,9 @@ Figure draw_flags(const std::string& name, const std::string& tag, const std::st
 }
 
 Table explain(const std::string& tag, const std::vector<Flag>& flags) {
-  return table_of<Flag>(
-      "What the flags of " + tag + " mean", flags,
-      {{"Flag", "", &Flag::first},
-       {"Alleles", "Alternative alleles with this flag", &Flag::second, ChartColumn::grouped},
-       {"Meaning", "", [](const Flag& one) { return meaning(one.first); }}});
+  std::vector<Field<Flag>> fields = flag_fields(ChartColumn::grouped);
+  fields.push_back({"Meaning", "", [](const Flag& one) { return meaning(one.first); }});
+  return table_of("What the flags of " + tag + " mean", flags, fields);
 }
 
 using ByFlag = std::map<std::string, uint64_t>;  // alleles
@@ -113,65 +109,6 @@ void count(const std::string& flag, ByFlag& flags) {
   const std::string word = cut_text(flag, 40);
   ++flags[flags.size() >= kFlags && !flags.contains(word) ? kFurther : word];
 }
-
-// How many records and alleles a file has, of which types, how many of them have scores, and why others have
-// none.
-class VariantCounts {
- public:
-  explicit VariantCounts(const VariantLayout& layout)
-      : layout_(layout),
-        types_(std::size(kTypes)),
-        scored_(layout.tags.size()),
-        missing_(layout.tags.size()) {}
-
-  void add(const VariantRecord& record) {
-    ++records_;
-    if (record.alts.empty()) ++without_alts_;
-    alleles_ += record.alts.size();
-    for (size_t alt = 0; alt < record.alts.size(); ++alt) {
-      const std::string_view type = record.types[alt];
-      ++types_[static_cast<size_t>(std::find(std::begin(kTypes), std::end(kTypes) - 1, type) -
-                                   std::begin(kTypes))];
-      for (size_t t = 0; t < scored_.size(); ++t) {
-        const size_t flag_tag = layout_.tags[t].flag_tag;
-        if (!std::isnan(record.scores[t][alt]))
-          ++scored_[t];
-        else
-          count(flag_tag == kNoFlagTag ? "" : record.flags[flag_tag][alt], missing_[t]);
-      }
-    }
-  }
-
-  std::string sentences() const {
-    const std::string records = layout_.table ? "line" : "record";
-    std::string out =
-        "The file has " + plural(records_, records) + " with " + plural(alleles_, "alternative allele");
-    std::string types;
-    for (size_t i = 0; i < types_.size(); ++i)
-      if (types_[i] > 0)
-        types += (types.empty() ? ": " : ", ") + count_text(types_[i]) + " " + std::string(kTypes[i]);
-    out += types + ".";
-    if (without_alts_ > 0)
-      out += " " + plural(without_alts_, records) + (without_alts_ == 1 ? " has" : " have") +
-             " no alternative allele.";
-    for (size_t t = 0; t < scored_.size(); ++t) {
-      const uint64_t missing = alleles_ - scored_[t];
-      out += " " + layout_.tags[t].name + " has a score for " + plural(scored_[t], "allele");
-      if (missing > 0)
-        out +=
-            "; " + count_text(missing) + (missing == 1 ? " has" : " have") + " none: " + list_of(missing_[t]);
-      out += ".";
-    }
-    return out;
-  }
-
- private:
-  const VariantLayout& layout_;
-  uint64_t records_ = 0, without_alts_ = 0, alleles_ = 0;
-  std::vector<uint64_t> types_;   // alleles, in the order of kTypes
-  std::vector<uint64_t> scored_;  // alleles, for each tag
-  std::vector<ByFlag> missing_;   // for each tag, alleles without a score; "" for no flag
-};
 
 // For each flag tag that occurs: bars of its reasons, and a table that says what they mean.
 class FlagFigures final : public VariantPart {
@@ -208,22 +145,34 @@ std::vector<std::string> tag_parts(const VariantLayout& layout) {
   return figure_parts(names);
 }
 
-// Of each tag a histogram of all scores, one of each group, and a table of both; of the first also
-// statistics.
+// A paragraph that says how many records and alleles a file has, of which types, how many of them have
+// scores, and why others have none. Of each tag a histogram of all scores, one of each group, and a table of
+// both; of the first also statistics.
 class DistributionFigures final : public VariantPart {
  public:
-  explicit DistributionFigures(const VariantFile& file) : file_(file), found_(file.layout) {}
+  explicit DistributionFigures(const VariantFile& file)
+      : file_(file), found_(file.layout), missing_(file.layout.tags.size()) {}
 
-  void add(const VariantRecord& record) override { found_.add(record); }
+  void add(const VariantRecord& record) override {
+    found_.add(record);
+    ++records_;
+    if (record.alts.empty()) ++without_alts_;
+    for (size_t t = 0; t < missing_.size(); ++t)
+      for (size_t alt = 0; alt < record.alts.size(); ++alt) {
+        if (!std::isnan(record.scores[t][alt])) continue;
+        const size_t flag_tag = file_.layout.tags[t].flag_tag;
+        count(flag_tag == kNoFlagTag ? "" : record.flags[flag_tag][alt], missing_[t]);
+      }
+  }
 
   void finish(Section& out) override {
     found_.finish();
     const std::vector<ScoreTag>& tags = file_.layout.tags;
+    out.paragraphs.insert(out.paragraphs.begin(), counts());
     if (file_.options.files.size() > 1) out.sample = found_.sample(0, tags[0]);
     const std::vector<std::string> parts = tag_parts(file_.layout);
     for (size_t t = 0; t < tags.size(); ++t) add_figures(t, file_.name + parts[t], out);
-    const std::vector<ScoreGroup>& all = found_.groups(0, Grouping::all);
-    const ScoreGroup first = all.empty() ? ScoreGroup{} : all[0];
+    const ScoreGroup first = all(0);
     out.statistics = {
         {"alleles", "Alleles", "Alternative alleles", static_cast<double>(first.alleles)},
         {"scored", "Scored", "Alleles with " + tags[0].name, static_cast<double>(first.scores.count)}};
@@ -232,6 +181,33 @@ class DistributionFigures final : public VariantPart {
   }
 
  private:
+  // The scores of a tag, perhaps none.
+  ScoreGroup all(size_t t) const {
+    const std::vector<ScoreGroup>& groups = found_.groups(t, Grouping::all);
+    return groups.empty() ? ScoreGroup{} : groups[0];
+  }
+
+  std::string counts() const {
+    const std::string records = file_.layout.table ? "line" : "record";
+    std::string types;
+    for (const ScoreGroup& type : found_.groups(0, Grouping::type))
+      types += (types.empty() ? ": " : ", ") + count_text(type.alleles) + " " + type.name;
+    std::string out = "The file has " + plural(records_, records) + " with " +
+                      plural(all(0).alleles, "alternative allele") + types + ".";
+    if (without_alts_ > 0)
+      out += " " + plural(without_alts_, records, "has", "have") + " no alternative allele.";
+    for (size_t t = 0; t < missing_.size(); ++t) {
+      const ScoreGroup found = all(t);
+      const uint64_t missing = found.alleles - found.scores.count;
+      out += " " + file_.layout.tags[t].name + " has a score for " + plural(found.scores.count, "allele");
+      if (missing > 0)
+        out +=
+            "; " + count_text(missing) + (missing == 1 ? " has" : " have") + " none: " + list_of(missing_[t]);
+      out += ".";
+    }
+    return out;
+  }
+
   void add_figures(size_t t, const std::string& name, Section& out) const {
     const std::tuple<Grouping, std::string, std::string> kinds[] = {
         {Grouping::type, "type", "_by_type"},
@@ -239,11 +215,11 @@ class DistributionFigures final : public VariantPart {
         {Grouping::consequence, "consequence (" + file_.layout.consequence_tag + ")", "_by_consequence"}};
     const std::string sample = file_name(file_.path);
     const ScoreTag& tag = file_.layout.tags[t];
-    const std::vector<ScoreGroup>& all = found_.groups(t, Grouping::all);
-    if (all.empty() || all[0].scores.count == 0) return;
+    if (all(t).scores.count == 0) return;
+    const std::vector<ScoreGroup>& alleles = found_.groups(t, Grouping::all);
     const ScoreBins& bins = found_.bins(t);
-    out.parts.emplace_back(score_histogram({name + "_scores", sample, tag}, all[0], bins));
-    std::vector<NamedGroups> rows = {{"", &all}};
+    out.parts.emplace_back(score_histogram({name + "_scores", sample, tag}, alleles[0], bins));
+    std::vector<NamedGroups> rows = {{"", &alleles}};
     for (const auto& [grouping, by, part] : kinds) {
       if (!found_.has(grouping)) continue;
       const std::vector<ScoreGroup>& groups = found_.groups(t, grouping);
@@ -257,6 +233,8 @@ class DistributionFigures final : public VariantPart {
 
   const VariantFile& file_;
   VariantDistributions found_;
+  uint64_t records_ = 0, without_alts_ = 0;
+  std::vector<ByFlag> missing_;  // for each tag, alleles without a score; "" for no flag
 };
 
 // How well the scores of each tag separate the classes of a label. With several tags their curves are also
@@ -328,7 +306,7 @@ class TagAgreement final : public VariantPart {
       const float a = record.scores[0][alt], b = record.scores[1][alt];
       if (std::isnan(a) || std::isnan(b)) continue;
       both_.add(static_cast<double>(a), static_cast<double>(b),
-                count_ < Cloud::kMostDots ? allele_name(record, alt) : "",
+                count_ < kMostDots ? allele_name(record, alt) : "",
                 record.labels.empty() ? LabelJudge::Verdict::missing : record.labels[alt]);
       ++count_;
     }
@@ -371,12 +349,10 @@ void add_notes(const VariantSource& source, const ReportOptions& options, Sectio
     out.paragraphs.push_back(
         "No consequences are shown: the header defines none of BCSQ (bcftools csq), CSQ (VEP) and ANN "
         "(SnpEff).");
-  out.provenance = layout.provenance;
   if (layout.assembly)
     out.provenance.emplace_back(
         "Assembly of links",
         std::string(layout.assembly->name) + (options.assembly.empty() ? ", as the header says" : ""));
-  out.models = layout.models;
 }
 
 }  // namespace
@@ -386,7 +362,6 @@ Section variant_section(const std::string& name, const std::string& path, const 
   const std::unique_ptr<VariantSource> source = open_variants(path, options);
   const VariantFile file{name, path, source->layout(), options};
   check_negate(file.layout, options);
-  VariantCounts counts(file.layout);
   // First the ranking, because it is what most readers look for.
   const std::unique_ptr<VariantPart> parts[] = {variant_ranking(file),
                                                 gene_tracks(file),
@@ -396,12 +371,10 @@ Section variant_section(const std::string& name, const std::string& path, const 
                                                 std::make_unique<TagAgreement>(file)};
   if (comparison) comparison->begin(file.layout);
   for (VariantRecord record; source->next(record);) {
-    counts.add(record);
     for (const auto& part : parts) part->add(record);
     if (comparison) comparison->add(record);
   }
-  Section out = begin_section(name, path, "scores of alleles", {});
-  out.paragraphs.push_back(counts.sentences());
+  Section out = begin_section(name, path, "scores of alleles", file.layout.header);
   add_notes(*source, options, out);
   for (const auto& part : parts) part->finish(out);
   return out;

@@ -3,18 +3,22 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <unordered_map>
 
 #include "src/base/letters.hpp"
 #include "src/base/numbers.hpp"
 #include "src/base/words.hpp"
+#include "src/formats/carbon_scores.hpp"
 #include "src/report/sources/variants.hpp"
 
 namespace carbon {
 namespace {
 
 // https://www.ensembl.org/info/genome/variation/prediction/predicted_data.html
+// Behind a term of Ensembl stand names that bcftools csq (which leaves _variant out) and SnpEff have for it,
+// or for what it is the nearest to.
 constexpr std::string_view kOrder[] = {
-    "transcript_ablation",
+    "transcript_ablation exon_loss_variant chromosome_number_variation bidirectional_gene_fusion gene_fusion",
     "splice_acceptor_variant",
     "splice_donor_variant",
     "stop_gained",
@@ -24,27 +28,27 @@ constexpr std::string_view kOrder[] = {
     "transcript_amplification",
     "feature_elongation",
     "feature_truncation",
-    "inframe_insertion",
-    "inframe_deletion",
-    "missense_variant",
-    "protein_altering_variant",
+    "inframe_insertion disruptive_inframe_insertion conservative_inframe_insertion",
+    "inframe_deletion disruptive_inframe_deletion conservative_inframe_deletion",
+    "missense_variant rare_amino_acid_variant",
+    "protein_altering_variant inframe_altering",
     "splice_donor_5th_base_variant",
     "splice_region_variant",
     "splice_donor_region_variant",
     "splice_polypyrimidine_tract_variant",
     "incomplete_terminal_codon_variant",
-    "start_retained_variant",
+    "start_retained_variant initiator_codon_variant",
     "stop_retained_variant",
     "synonymous_variant",
-    "coding_sequence_variant",
-    "mature_miRNA_variant",
-    "5_prime_UTR_variant",
-    "3_prime_UTR_variant",
-    "non_coding_transcript_exon_variant",
-    "intron_variant",
+    "coding_sequence_variant structural_interaction_variant protein_protein_contact",
+    "mature_miRNA_variant miRNA",
+    "5_prime_UTR_variant 5_prime_utr 5_prime_UTR_premature_start_codon_gain_variant 5_prime_UTR_truncation",
+    "3_prime_UTR_variant 3_prime_utr 3_prime_UTR_truncation",
+    "non_coding_transcript_exon_variant exon_variant non_coding_exon_variant",
+    "intron_variant conserved_intron_variant",
     "NMD_transcript_variant",
-    "non_coding_transcript_variant",
-    "coding_transcript_variant",
+    "non_coding_transcript_variant non_coding nc_transcript_variant",
+    "coding_transcript_variant transcript_variant intragenic_variant gene_variant",
     "upstream_gene_variant",
     "downstream_gene_variant",
     "TFBS_ablation",
@@ -53,46 +57,9 @@ constexpr std::string_view kOrder[] = {
     "regulatory_region_ablation",
     "regulatory_region_amplification",
     "regulatory_region_variant",
-    "intergenic_variant",
+    "intergenic_variant conserved_intergenic_variant intergenic_region",
     "sequence_variant",
 };
-
-// Other names: those of bcftools csq (which leaves _variant out) and of SnpEff, with the nearest of Ensembl.
-constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
-    {"5_prime_utr", "5_prime_UTR_variant"},
-    {"3_prime_utr", "3_prime_UTR_variant"},
-    {"non_coding", "non_coding_transcript_variant"},
-    {"inframe_altering", "protein_altering_variant"},
-    {"exon_loss_variant", "transcript_ablation"},
-    {"chromosome_number_variation", "transcript_ablation"},
-    {"bidirectional_gene_fusion", "transcript_ablation"},
-    {"gene_fusion", "transcript_ablation"},
-    {"rare_amino_acid_variant", "missense_variant"},
-    {"disruptive_inframe_insertion", "inframe_insertion"},
-    {"conservative_inframe_insertion", "inframe_insertion"},
-    {"disruptive_inframe_deletion", "inframe_deletion"},
-    {"conservative_inframe_deletion", "inframe_deletion"},
-    {"initiator_codon_variant", "start_retained_variant"},
-    {"5_prime_UTR_premature_start_codon_gain_variant", "5_prime_UTR_variant"},
-    {"5_prime_UTR_truncation", "5_prime_UTR_variant"},
-    {"3_prime_UTR_truncation", "3_prime_UTR_variant"},
-    {"structural_interaction_variant", "coding_sequence_variant"},
-    {"protein_protein_contact", "coding_sequence_variant"},
-    {"miRNA", "mature_miRNA_variant"},
-    {"exon_variant", "non_coding_transcript_exon_variant"},
-    {"non_coding_exon_variant", "non_coding_transcript_exon_variant"},
-    {"conserved_intron_variant", "intron_variant"},
-    {"nc_transcript_variant", "non_coding_transcript_variant"},
-    {"transcript_variant", "coding_transcript_variant"},
-    {"intragenic_variant", "coding_transcript_variant"},
-    {"gene_variant", "coding_transcript_variant"},
-    {"conserved_intergenic_variant", "intergenic_variant"},
-    {"intergenic_region", "intergenic_variant"},
-};
-
-size_t place(std::string_view term) {
-  return static_cast<size_t>(std::find(std::begin(kOrder), std::end(kOrder), term) - std::begin(kOrder));
-}
 
 std::string_view part(std::string_view text, char separator, size_t number) {
   for (; number > 0; --number) {
@@ -162,16 +129,59 @@ std::vector<std::string> format_fields(const std::string& description) {
   return names;
 }
 
+constexpr int64_t kAround = 25;        // bases on each side in the genome browsers
+constexpr size_t kLongestAllele = 50;  // the letters of longer alleles are in no address
+
+// Name, words, bases of chromosome 1, autosomes, UCSC, Ensembl, gnomAD and ClinVar.
+constexpr Assembly kAssemblies[] = {
+    {"GRCh38", "grch38 hg38 b38 hs38 hs38dh assembly38", 248'956'422, 22, "hg38",
+     "www.ensembl.org/Homo_sapiens", "gnomad_r4", "chrpos38"},
+    // chrM of hg19 is not the MT of GRCh37, which later lists call chrM, too.
+    {"GRCh37", "grch37 hg19 b37 hs37d5 hs37", 249'250'621, 22, "hg19", "grch37.ensembl.org/Homo_sapiens",
+     "gnomad_r2_1", "chrpos37", ""},
+    {"T2T", "hs1 chm13v2 chm13v2.0 t2t-chm13v2.0", 248'387'328, 22, "hs1"},
+    {"GRCm39", "grcm39 mm39", 195'154'279, 19, "mm39", "www.ensembl.org/Mus_musculus"},
+    {"GRCm38", "grcm38 mm10", 195'471'971, 19, "mm10"}};
+
+bool has_word(const Assembly& assembly, std::string_view word) {
+  const std::vector<std::string_view> words = split(assembly.words, ' ');
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+std::string_view without_chr(std::string_view contig) {
+  if (contig.starts_with("chr")) contig.remove_prefix(3);
+  return contig;
+}
+
+// 17, X, Y or MT, whatever the file writes; "" for what is not a chromosome of the assembly.
+std::string_view chromosome(const Assembly& assembly, std::string_view contig) {
+  const std::string_view name = without_chr(contig);
+  if (name == "X" || name == "Y") return name;
+  if (name == "M" || name == "MT") return "MT";
+  int number = 0;
+  const bool written_so = !name.empty() && name[0] >= '1' && name[0] <= '9' && parse_number(name, number);
+  return written_so && number <= assembly.autosomes ? name : std::string_view{};
+}
+
+bool is_spelled_out(std::string_view allele) {
+  return !allele.empty() && allele.size() <= kLongestAllele &&
+         allele.find_first_not_of("ACGT") == allele.npos;
+}
+
 }  // namespace
 
 size_t severity(std::string_view term) {
+  static const std::unordered_map<std::string_view, size_t> ranks = [] {
+    std::unordered_map<std::string_view, size_t> out;
+    for (size_t rank = 0; rank < std::size(kOrder); ++rank)
+      for (const std::string_view name : split(kOrder[rank], ' ')) out.emplace(name, rank);
+    return out;
+  }();
   // A star: the change lies after a stop codon of the same haplotype.
   if (term.starts_with('*')) term.remove_prefix(1);
-  if (const size_t found = place(term); found < std::size(kOrder)) return found;
-  const auto* other = std::find_if(std::begin(kOtherNames), std::end(kOtherNames),
-                                   [&](const auto& pair) { return pair.first == term; });
-  if (other != std::end(kOtherNames)) return place(other->second);
-  return place(std::string(term) + "_variant");
+  auto found = ranks.find(term);
+  if (found == ranks.end()) found = ranks.find(std::string(term) + "_variant");
+  return found == ranks.end() ? std::size(kOrder) : found->second;
 }
 
 ConsequenceLayout::ConsequenceLayout(const std::string& tag, const std::string& description)
@@ -263,98 +273,34 @@ std::vector<Consequence> ConsequenceLayout::read(const std::vector<std::string>&
   return out;
 }
 
-namespace {
-
-constexpr int64_t kAround = 25;        // bases on each side in the genome browsers
-constexpr size_t kLongestAllele = 50;  // the letters of longer alleles are in no address
-
-const std::vector<Assembly>& assemblies() {
-  static const std::vector<Assembly> all = {
-      {.name = "GRCh38",
-       .words = {"grch38", "hg38", "b38", "hs38", "hs38dh", "assembly38"},
-       .first_length = 248'956'422,
-       .ucsc = "hg38",
-       .ensembl = "www.ensembl.org/Homo_sapiens",
-       .gnomad = "gnomad_r4",
-       .clinvar = "chrpos38"},
-      // chrM of hg19 is not the MT of GRCh37, which later lists call chrM, too.
-      {.name = "GRCh37",
-       .words = {"grch37", "hg19", "b37", "hs37d5", "hs37"},
-       .first_length = 249'250'621,
-       .ucsc = "hg19",
-       .ensembl = "grch37.ensembl.org/Homo_sapiens",
-       .gnomad = "gnomad_r2_1",
-       .clinvar = "chrpos37",
-       .ucsc_mitochondrion = {}},
-      {.name = "T2T",
-       .words = {"hs1", "chm13v2", "chm13v2.0", "t2t-chm13v2.0"},
-       .first_length = 248'387'328,
-       .ucsc = "hs1"},
-      {.name = "GRCm39",
-       .words = {"grcm39", "mm39"},
-       .first_length = 195'154'279,
-       .autosomes = 19,
-       .ucsc = "mm39",
-       .ensembl = "www.ensembl.org/Mus_musculus"},
-      {.name = "GRCm38",
-       .words = {"grcm38", "mm10"},
-       .first_length = 195'471'971,
-       .autosomes = 19,
-       .ucsc = "mm10"}};
-  return all;
-}
-
-bool has_word(const Assembly& assembly, std::string_view word) {
-  return std::find(assembly.words.begin(), assembly.words.end(), word) != assembly.words.end();
-}
-
-std::string_view without_chr(std::string_view contig) {
-  if (contig.starts_with("chr")) contig.remove_prefix(3);
-  return contig;
-}
-
-// 17, X, Y or MT, whatever the file writes; "" for what is not a chromosome of the assembly.
-std::string_view chromosome(const Assembly& assembly, std::string_view contig) {
-  const std::string_view name = without_chr(contig);
-  if (name == "X" || name == "Y") return name;
-  if (name == "M" || name == "MT") return "MT";
-  int number = 0;
-  const bool written_so = !name.empty() && name[0] >= '1' && name[0] <= '9' && parse_number(name, number);
-  return written_so && number <= assembly.autosomes ? name : std::string_view{};
-}
-
-bool is_spelled_out(std::string_view allele) {
-  return !allele.empty() && allele.size() <= kLongestAllele &&
-         allele.find_first_not_of("ACGT") == allele.npos;
-}
-
-}  // namespace
-
 const Assembly* find_assembly(std::string_view name) {
   const std::string wanted = small_letters(std::string(name));
-  for (const Assembly& one : assemblies())
+  for (const Assembly& one : kAssemblies)
     if (equal_letters(name, one.name) || has_word(one, wanted)) return &one;
   return nullptr;
 }
 
 std::string assembly_names() {
-  return joined(assemblies(), ", ", &Assembly::name);
+  return joined(kAssemblies, ", ", &Assembly::name);
 }
 
-const Assembly* hinted_assembly(const std::vector<std::string>& texts,
-                                const std::unordered_map<std::string, int64_t>& contig_lengths) {
+const Assembly* assembly_of(const VcfReader& reader) {
+  // Texts that may have its words, such as the path of a FASTA.
+  std::vector<std::string> texts = reader.header_lines("reference");
+  for (const std::string& line : reader.header_lines("contig"))
+    texts.push_back(header_field(header_fields(line), "assembly"));
   std::set<const Assembly*> found;
   for (const std::string& text : texts) {
     const std::string words = small_letters(text);
     for (size_t at = 0, end = 0; at < words.size(); at = end + 1) {
       end = at;
       while (end < words.size() && is_letter_or_digit(words[end])) ++end;
-      for (const Assembly& one : assemblies())
+      for (const Assembly& one : kAssemblies)
         if (has_word(one, std::string_view(words).substr(at, end - at))) found.insert(&one);
     }
   }
-  for (const auto& [contig, length] : contig_lengths)
-    for (const Assembly& one : assemblies())
+  for (const auto& [contig, length] : reader.contig_lengths())
+    for (const Assembly& one : kAssemblies)
       if (without_chr(contig) == "1" && one.first_length == length) found.insert(&one);
   return found.size() == 1 ? *found.begin() : nullptr;
 }

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <set>
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
@@ -18,7 +17,6 @@ namespace {
 
 constexpr const char* kFunction = "read_base_table";
 constexpr std::string_view kLetters = "ACGT", kSmallLetters = "acgt";
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 constexpr int64_t kJoined = 10;         // a gap of so many bases is drawn as unknown ones
 constexpr size_t kMostPieces = 20;      // more figures than anybody looks at
 constexpr size_t kMostBases = 200'000;  // that are kept in memory
@@ -48,55 +46,15 @@ std::optional<VcfRegions> parse_regions(const std::vector<std::string>& texts) {
   return VcfRegions(regions);
 }
 
-// Which bases of a table are asked for.
-class Selection {
- public:
-  explicit Selection(std::optional<VcfRegions> regions) : regions_(std::move(regions)) {}
+// A region that is asked for, with positions from 0, and whether a base of it has come.
+struct Part {
+  std::string sequence;
+  VcfInterval of;
+  bool found = false;
 
-  bool wants(const TableBase& base) {
-    if (!regions_) return true;
-    if (base.sequence != current_) {
-      current_ = base.sequence;
-      intervals_ = find(current_);
-    }
-    if (!intervals_) return false;
-    const int64_t pos = base.position - 1;
-    const auto interval =
-        std::lower_bound(intervals_->begin(), intervals_->end(), pos,
-                         [](const VcfInterval& one, int64_t value) { return one.end < value; });
-    if (interval == intervals_->end() || interval->begin > pos) return false;
-    fresh_ = &*interval != interval_;
-    interval_ = &*interval;
-    found_.insert(interval_);
-    return true;
+  bool has(const TableBase& base) const {
+    return base.position > of.begin && base.position <= of.end + 1 && base.sequence == sequence;
   }
-
-  /// Whether the base that was wanted last is the first of its region.
-  bool begins_region() const { return fresh_; }
-
-  /// Regions of which no base has come.
-  std::vector<std::string> missed() const {
-    std::vector<std::string> out;
-    if (!regions_) return out;
-    for (const VcfRegions::Contig& contig : regions_->contigs())
-      for (const VcfInterval& interval : contig.intervals)
-        if (!found_.contains(&interval)) out.push_back(region_text(contig.name, interval));
-    return out;
-  }
-
- private:
-  const std::vector<VcfInterval>* find(const std::string& name) const {
-    for (const VcfRegions::Contig& contig : regions_->contigs())
-      if (contig.name == name) return &contig.intervals;
-    return nullptr;
-  }
-
-  const std::optional<VcfRegions> regions_;
-  std::string current_;
-  const std::vector<VcfInterval>* intervals_ = nullptr;
-  const VcfInterval* interval_ = nullptr;
-  bool fresh_ = false;
-  std::set<const VcfInterval*> found_;
 };
 
 class Collector {
@@ -115,8 +73,7 @@ class Collector {
     }
     broken_ = false;
     TablePiece& piece = out_.pieces.back();
-    while (piece.last() + 1 < base.position)
-      append(piece, 'N', {kNothing, kNothing, kNothing, kNothing}, kNothing);
+    while (piece.last() + 1 < base.position) append(piece, 'N', {NAN, NAN, NAN, NAN}, NAN);
     append(piece, base.letter, base.letters, base.deletion);
     return true;
   }
@@ -206,7 +163,7 @@ char BaseTable::letter(size_t column) const {
 }
 
 double BaseTable::number(size_t column) const {
-  if (table_[column] == ".") return kNothing;
+  if (table_[column] == ".") return NAN;
   double value = 0;
   const bool parsed = parse_number(table_[column], value);
   const bool lowest =
@@ -240,7 +197,7 @@ void BaseTable::score_line(TableBase& base) {
 }
 
 void BaseTable::scan_lines(TableBase& base) {
-  base.letters.fill(kNothing);
+  base.letters.fill(NAN);
   std::array<bool, 4> seen = {};
   bool complete = true;
   for (int n = 0; n < 3; ++n) {
@@ -266,7 +223,7 @@ void BaseTable::scan_lines(TableBase& base) {
   base.sequence = sequence_;
   base.letters[letter_place(base.letter)] = 0;
   if (!complete) {
-    base.letters.fill(kNothing);
+    base.letters.fill(NAN);
     return;
   }
   // The four ratios to the actual base give the probabilities, which add up to one. The largest is taken out
@@ -292,7 +249,7 @@ void BaseTable::matrix_line(TableBase& base) {
 void BaseTable::coding_line(TableBase& base) {
   expect_columns(5);
   place(base);
-  base.letters.fill(kNothing);
+  base.letters.fill(NAN);
   for (size_t strand = 0; strand < 2; ++strand) {
     base.letters[strand] = number(3 + strand);
     if (!(base.letters[strand] >= 0 && base.letters[strand] <= 1))
@@ -331,21 +288,33 @@ TablePieces read_pieces(const std::string& path, const ReportOptions& options) {
   out.indels = table.indels();
   out.header = table.header();
   out.both_strands = table.both_strands();
-  Selection selection(regions);
+  std::vector<Part> parts;
+  if (regions)
+    for (const auto& [contig, intervals] : regions->contigs())
+      for (const VcfInterval& one : intervals) parts.push_back({contig, one});
+  auto part = parts.end();  // the last that had a base
   Collector collector(path, out);
   TableBase base;
   bool more = false;
   while (!more && table.next(base)) {
-    if (!selection.wants(base)) continue;
-    if (selection.begins_region()) collector.interrupt();
+    if (regions && (part == parts.end() || !part->has(base))) {
+      // There may be thousands of parts, so they are not searched for a base that lies in none.
+      if (!regions->overlap(std::string(base.sequence), {base.position - 1, base.position - 1})) continue;
+      part = std::find_if(parts.begin(), parts.end(), [&](const Part& one) { return one.has(base); });
+      part->found = true;
+      collector.interrupt();
+    }
     more = !collector.add(base);
   }
+  std::vector<std::string> missed;
+  for (const Part& one : parts)
+    if (!more && !one.found) missed.push_back(region_text(one.sequence, one.of));
   if (more)
     out.notes.push_back("The table goes on at " + std::string(base.sequence) + ":" +
                         count_text(static_cast<uint64_t>(base.position)) + "; a report draws up to " +
                         count_text(kMostPieces) + " pieces of it with " + count_text(kMostBases) +
                         " bases together. Regions choose what is drawn.");
-  note_missing(path, more ? std::vector<std::string>{} : selection.missed(), options, out);
+  note_missing(path, missed, options, out);
   return out;
 }
 

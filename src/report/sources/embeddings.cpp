@@ -20,7 +20,6 @@
 #include "src/report/sources/input.hpp"
 
 namespace carbon {
-
 namespace {
 
 constexpr const char* kFunction = "read_embeddings";
@@ -55,106 +54,64 @@ nlohmann::json npy_dictionary(std::string_view text, const std::string& path) {
   fail(path, "the header of this .npy file is damaged");
 }
 
-}  // namespace
-
-NpyHeader parse_npy_header(std::string_view bytes, const std::string& path) {
-  const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(bytes[i])); };
-  if (bytes.size() < 12 || !is_npy(bytes)) fail(path, "the file is too short for a .npy file");
-  const size_t version = byte(6), start = version == 1 ? 10 : 12;
-  if (version < 1 || version > 3 || byte(7) != 0)
-    fail(path, "version " + std::to_string(version) + "." + std::to_string(byte(7)) +
-                   " of the .npy format is not known; those from 1.0 to 3.0 are");
-  size_t length = byte(8) | byte(9) << 8;
-  if (version > 1) length |= byte(10) << 16 | byte(11) << 24;
-  if (length > bytes.size() - start)
-    fail(path, "the header claims " + std::to_string(length) +
-                   " bytes; the file is cut, or is not a matrix of carbon embed");
-  const nlohmann::json header = npy_dictionary(bytes.substr(start, length), path);
-  const auto type = header["descr"].get<std::string>();
-  if (type != "<f4" && type != "<f2")
-    fail(path, "the values have type '" + printable(type) + "'; carbon embed writes '<f4' and '<f2'");
-  if (header["fortran_order"].get<bool>())
-    fail(path, "the array is not in C order (fortran_order is 'True')");
-  const nlohmann::json& shape = header["shape"];
-  if (shape.size() != 2)
-    fail(path, "the array has " + std::to_string(shape.size()) + " dimensions; a matrix has 2");
-  return {type == "<f2", shape[0].get<uint64_t>(), shape[1].get<uint64_t>(), start + length};
-}
-
-namespace {
-
-constexpr std::string_view kNames = ".names.tsv";
-
 void check_columns(const std::string& path, uint64_t columns) {
   if (columns == 0 || columns > kMostEmbeddingColumns)
     fail(path, "the matrix has " + std::to_string(columns) + " columns; a report draws from 1 to " +
                    std::to_string(kMostEmbeddingColumns));
 }
 
-class EmbeddingTable final : public EmbeddingReader {
- public:
-  explicit EmbeddingTable(const std::string& path) : path_(path) {
-    TableReader table(path_, kFunction);
-    read_columns(table);
-    header_ = table.header();
-    format_ = per_kmer_ ? "table, a row for each 6-mer" : "table";
-  }
+// `before`: columns in front of the values.
+void parse_values(const TableReader& table, size_t before, std::vector<float>& values) {
+  const std::string expected = "expected " + std::to_string(values.size()) + " numbers after the name";
+  if (table.size() != before + values.size())
+    table.fail(expected + ", and there are " + std::to_string(table.size() - before));
+  for (size_t i = 0; i < values.size(); ++i)
+    if (!parse_number(table[before + i], values[i]) || !std::isfinite(values[i]))
+      table.fail(expected + "; e" + std::to_string(i) + " is none");
+}
 
-  void read(const std::function<void(const EmbeddingRow&)>& use) const override {
-    TableReader table(path_, kFunction);
-    table.read_header();
-    std::string name;
-    std::vector<float> values(columns_);
-    uint64_t sequences = 0, kmer = 0;
-    while (table.next()) {
-      if (table[0].empty()) table.fail("the line has no name");
-      const uint64_t before = kmer;
-      if (per_kmer_ && (table.size() < 2 || !parse_number(table[1], kmer)))
-        table.fail("the second column is not the number of a 6-mer");
-      const bool continues = per_kmer_ && sequences > 0 && kmer > 0;
-      if (continues ? kmer != before + 1 || table[0] != name : per_kmer_ && kmer != 0)
-        table.fail("the 6-mers of a sequence are not numbered one after the other from 0");
-      if (!continues) {
-        ++sequences;
-        name = table[0];
-      }
-      parse_values(table, values);
-      use({name, sequences - 1, values});
+void read_table(const std::string& path, bool per_kmer, size_t columns, const UseEmbeddingRow& use) {
+  TableReader table(path, kFunction);
+  table.read_header();
+  std::string name;
+  std::vector<float> values(columns);
+  uint64_t sequences = 0, kmer = 0;
+  while (table.next()) {
+    if (table[0].empty()) table.fail("the line has no name");
+    const uint64_t previous = kmer;
+    if (per_kmer && (table.size() < 2 || !parse_number(table[1], kmer)))
+      table.fail("the second column is not the number of a 6-mer");
+    const bool continues = per_kmer && sequences > 0 && kmer > 0;
+    if (continues ? kmer != previous + 1 || table[0] != name : per_kmer && kmer != 0)
+      table.fail("the 6-mers of a sequence are not numbered one after the other from 0");
+    if (!continues) {
+      ++sequences;
+      name = table[0];
     }
+    parse_values(table, per_kmer ? 2 : 1, values);
+    use({name, sequences - 1, values});
   }
+}
 
- private:
-  void read_columns(TableReader& table) {
-    table.read_header();
-    if (table.size() == 0) fail(path_, "it is empty");
-    if (table[0] != "#name") table.fail("expected a line that begins with #name");
-    per_kmer_ = table.size() > 1 && table[1] == "kmer";
-    for (size_t at = before(); at < table.size(); ++at, ++columns_)
-      if (table[at] != "e" + std::to_string(columns_))
-        table.fail("expected column e" + std::to_string(columns_) + ", not '" + printable(table[at]) + "'");
-    check_columns(table.where(), columns_);
-  }
-
-  void parse_values(const TableReader& table, std::vector<float>& values) const {
-    const std::string expected = "expected " + std::to_string(columns_) + " numbers after the name";
-    if (table.size() != before() + columns_)
-      table.fail(expected + ", and there are " + std::to_string(table.size() - before()));
-    for (size_t i = 0; i < values.size(); ++i)
-      if (!parse_number(table[before() + i], values[i]) || !std::isfinite(values[i]))
-        table.fail(expected + "; e" + std::to_string(i) + " is none");
-  }
-
-  // Columns in front of the values.
-  size_t before() const { return per_kmer_ ? 2 : 1; }
-
-  std::string path_;
-  bool per_kmer_ = false;
-};
+Embeddings open_table(const std::string& path) {
+  TableReader table(path, kFunction);
+  table.read_header();
+  if (table.size() == 0) fail(path, "it is empty");
+  if (table[0] != "#name") table.fail("expected a line that begins with #name");
+  const bool per_kmer = table.size() > 1 && table[1] == "kmer";
+  const size_t before = per_kmer ? 2 : 1, columns = table.size() - before;
+  for (size_t i = 0; i < columns; ++i)
+    if (table[before + i] != "e" + std::to_string(i))
+      table.fail("expected column e" + std::to_string(i) + ", not '" + printable(table[before + i]) + "'");
+  check_columns(table.where(), columns);
+  return {columns, per_kmer ? "table, a row for each 6-mer" : "table", "", table.header(),
+          [=](const UseEmbeddingRow& use) { read_table(path, per_kmer, columns, use); }};
+}
 
 // The table of names beside an array, read along with it.
 class NameTable {
  public:
-  NameTable(const std::string& path) : path_(path), table_(path, kFunction) {
+  explicit NameTable(const std::string& path) : path_(path), table_(path, kFunction) {
     if (!table_.next() || table_.line() != "#name\tfirst_row\trows")
       fail(path_, "its first line is not '#name first_row rows' with tabs");
   }
@@ -195,53 +152,47 @@ class NameTable {
   uint64_t end_ = 0, sequences_ = 0;
 };
 
-class ArrayReader final : public EmbeddingReader {
- public:
-  ArrayReader(const std::string& path, const NpyHeader& shape, std::string_view kind, const std::string& stem,
-              std::vector<std::string> header)
-      : path_(path), shape_(shape) {
-    columns_ = shape.columns;
-    format_ = std::string(kind) + (shape.half ? ", f16" : ", f32");
-    header_ = std::move(header);
-    names_path_ = stem + std::string(kNames);
-    if (!std::ifstream(names_path_))
-      fail(names_path_, "cannot be opened; the names of the rows of " + path +
-                            " stand in this file, which carbon embed writes beside the matrix");
+void decode(std::string_view bytes, bool half, std::vector<float>& values) {
+  const size_t size = half ? 2 : 4;
+  for (size_t i = 0; i < values.size(); ++i) {
+    uint32_t bits = 0;
+    for (size_t b = 0; b < size; ++b)
+      bits |= static_cast<uint32_t>(static_cast<uint8_t>(bytes[i * size + b])) << (8 * b);
+    values[i] = half ? half_to_float(static_cast<uint16_t>(bits)) : std::bit_cast<float>(bits);
   }
+}
 
-  void read(const std::function<void(const EmbeddingRow&)>& use) const override {
-    NameTable names(names_path_);
-    std::ifstream in(path_, std::ios::binary);
-    in.seekg(static_cast<std::streamoff>(shape_.begin));
-    std::vector<float> values(columns_);
-    std::string bytes(columns_ * (shape_.half ? 2 : 4), '\0');
-    for (uint64_t row = 0; row < shape_.rows; ++row) {
-      names.go_to(row);
-      if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size())))
-        fail(path_, "reading failed at row " + std::to_string(row) + " of " + std::to_string(shape_.rows));
-      decode(bytes, values, row);
-      use({names.name(), names.sequence(), values});
-    }
-    names.check_end(shape_.rows);
-  }
-
- private:
-  void decode(std::string_view bytes, std::vector<float>& values, uint64_t row) const {
-    for (size_t i = 0; i < values.size(); ++i) {
-      const size_t size = shape_.half ? 2 : 4;
-      uint32_t bits = 0;
-      for (size_t b = 0; b < size; ++b)
-        bits |= static_cast<uint32_t>(static_cast<uint8_t>(bytes[i * size + b])) << (8 * b);
-      values[i] = shape_.half ? half_to_float(static_cast<uint16_t>(bits)) : std::bit_cast<float>(bits);
+void read_array(const std::string& path, const NpyHeader& shape, const std::string& names_path,
+                const UseEmbeddingRow& use) {
+  NameTable names(names_path);
+  std::ifstream in(path, std::ios::binary);
+  in.seekg(static_cast<std::streamoff>(shape.begin));
+  std::vector<float> values(shape.columns);
+  std::string bytes(shape.columns * (shape.half ? 2 : 4), '\0');
+  for (uint64_t row = 0; row < shape.rows; ++row) {
+    names.go_to(row);
+    if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size())))
+      fail(path, "reading failed at row " + std::to_string(row) + " of " + std::to_string(shape.rows));
+    decode(bytes, shape.half, values);
+    for (size_t i = 0; i < values.size(); ++i)
       if (!std::isfinite(values[i]))
-        fail(path_,
+        fail(path,
              "row " + std::to_string(row) + ", column " + std::to_string(i) + " is not a finite number");
-    }
+    use({names.name(), names.sequence(), values});
   }
+  names.check_end(shape.rows);
+}
 
-  std::string path_;
-  NpyHeader shape_;
-};
+// `stem` is that of the name of the file.
+Embeddings open_array(const std::string& path, const NpyHeader& shape, const std::string& kind,
+                      const std::string& stem, std::vector<std::string> header) {
+  const std::string names = stem + ".names.tsv";
+  if (!std::ifstream(names))
+    fail(names, "cannot be opened; the names of the rows of " + path +
+                    " stand in this file, which carbon embed writes beside the matrix");
+  return {shape.columns, kind + (shape.half ? ", f16" : ", f32"), names, std::move(header),
+          [=](const UseEmbeddingRow& use) { read_array(path, shape, names, use); }};
+}
 
 // Checks that the file holds all that the header promises, no more and no less.
 void check_size(const std::string& path, const NpyHeader& shape, uint64_t file_size) {
@@ -254,7 +205,7 @@ void check_size(const std::string& path, const NpyHeader& shape, uint64_t file_s
                    " bytes, and the file has " + std::to_string(file_size) + "; it is cut or damaged");
 }
 
-std::unique_ptr<EmbeddingReader> open_npy(const std::string& path) {
+Embeddings open_npy(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::string beginning(size_t{1} << 16, '\0');
   in.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
@@ -265,10 +216,10 @@ std::unique_ptr<EmbeddingReader> open_npy(const std::string& path) {
   in.seekg(0, std::ios::end);
   check_size(path, header, static_cast<uint64_t>(in.tellg()));
   const std::string stem = MatrixPlace{path, ArrayFormat::npy, "", ""}.stem();
-  return std::make_unique<ArrayReader>(path, header, "numpy array", stem, provenance_of_file(stem + ".json"));
+  return open_array(path, header, "numpy array", stem, provenance_of_file(stem + ".json"));
 }
 
-std::unique_ptr<EmbeddingReader> open_safetensors(const std::string& path) {
+Embeddings open_safetensors(const std::string& path) {
   const SafetensorsFile file(path);
   const auto found = file.tensors().find("embeddings");
   if (found == file.tensors().end()) fail(path, "the file has no tensor 'embeddings'");
@@ -276,9 +227,9 @@ std::unique_ptr<EmbeddingReader> open_safetensors(const std::string& path) {
   if ((tensor.dtype != "F32" && tensor.dtype != "F16") || tensor.shape.size() != 2)
     fail(path, "the tensor 'embeddings' is not a matrix of F32 or F16");
   check_columns(path, tensor.shape[1]);
-  return std::make_unique<ArrayReader>(
-      path, NpyHeader{tensor.dtype == "F16", tensor.shape[0], tensor.shape[1], tensor.begin}, "safetensors",
-      MatrixPlace{path, ArrayFormat::safetensors, "", ""}.stem(), provenance_of_json(file.metadata(), path));
+  return open_array(path, NpyHeader{tensor.dtype == "F16", tensor.shape[0], tensor.shape[1], tensor.begin},
+                    "safetensors", MatrixPlace{path, ArrayFormat::safetensors, "", ""}.stem(),
+                    provenance_of_json(file.metadata(), path));
 }
 
 // Different whole numbers of a column that are names of groups, such as those of clusters.
@@ -303,13 +254,38 @@ size_t column_number(const TableReader& table, const std::string& column) {
 
 }  // namespace
 
-std::unique_ptr<EmbeddingReader> open_embeddings(const std::string& path) {
+NpyHeader parse_npy_header(std::string_view bytes, const std::string& path) {
+  const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(bytes[i])); };
+  if (bytes.size() < 12 || !is_npy(bytes)) fail(path, "the file is too short for a .npy file");
+  const size_t version = byte(6), start = version == 1 ? 10 : 12;
+  if (version < 1 || version > 3 || byte(7) != 0)
+    fail(path, "version " + std::to_string(version) + "." + std::to_string(byte(7)) +
+                   " of the .npy format is not known; those from 1.0 to 3.0 are");
+  size_t length = byte(8) | byte(9) << 8;
+  if (version > 1) length |= byte(10) << 16 | byte(11) << 24;
+  if (length > bytes.size() - start)
+    fail(path, "the header claims " + std::to_string(length) +
+                   " bytes; the file is cut, or is not a matrix of carbon embed");
+  const nlohmann::json header = npy_dictionary(bytes.substr(start, length), path);
+  const auto type = header["descr"].get<std::string>();
+  if (type != "<f4" && type != "<f2")
+    fail(path, "the values have type '" + printable(type) + "'; carbon embed writes '<f4' and '<f2'");
+  if (header["fortran_order"].get<bool>())
+    fail(path, "the array is not in C order (fortran_order is 'True')");
+  const nlohmann::json& shape = header["shape"];
+  if (shape.size() != 2)
+    fail(path, "the array has " + std::to_string(shape.size()) + " dimensions; a matrix has 2");
+  return {type == "<f2", shape[0].get<uint64_t>(), shape[1].get<uint64_t>(), start + length};
+}
+
+Embeddings open_embeddings(const std::string& path) {
   {
     TextInput input(path, kFunction);
-    if (is_npy(input.peek())) return open_npy(path);
+    const std::string_view beginning = input.peek();
+    if (is_npy(beginning)) return open_npy(path);
+    if (is_safetensors(beginning)) return open_safetensors(path);
   }
-  if (array_format_of(path) == ArrayFormat::safetensors) return open_safetensors(path);
-  return std::make_unique<EmbeddingTable>(path);
+  return open_table(path);
 }
 
 GroupTable::GroupTable(const std::string& path, const std::string& column) {

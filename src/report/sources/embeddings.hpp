@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,6 +27,12 @@ inline bool is_npy(std::string_view bytes) {
   return bytes.starts_with("\x93NUMPY");
 }
 
+/// Whether a file that begins so is a .safetensors file: its first eight bytes are the length, far below
+/// 2^32, of the JSON that follows.
+inline bool is_safetensors(std::string_view bytes) {
+  return bytes.size() > 8 && bytes.substr(4, 4) == std::string_view("\0\0\0\0", 4) && bytes[8] == '{';
+}
+
 /// Reads a header from the first bytes of a file, which may be more than the header. Throws Error for
 /// versions other than 1 to 3, for types other than little-endian f4 and f2, for Fortran order, and for
 /// arrays that are no matrix.
@@ -40,31 +45,18 @@ struct EmbeddingRow {
   std::span<const float> values;
 };
 
-class EmbeddingReader {
- public:
-  virtual ~EmbeddingReader() = default;
-  EmbeddingReader(const EmbeddingReader&) = delete;
-  EmbeddingReader& operator=(const EmbeddingReader&) = delete;
+using UseEmbeddingRow = std::function<void(const EmbeddingRow&)>;
 
+/// A file of embeddings.
+struct Embeddings {
+  size_t columns = 0;
+  std::string format;               // in words: the kind of file and the type of its values
+  std::string names_path;           // of the file with the names, "" if they are in the matrix's own file
+  std::vector<std::string> header;  // of the run that made it: lines that begin with ##carbon_
   /// Hands over all rows, in order. May be called again; only one row is in memory. Throws Error, with the
   /// line or the row, for a file that is cut or damaged, for values that are no finite numbers, and for names
   /// that do not fit the matrix.
-  virtual void read(const std::function<void(const EmbeddingRow&)>& use) const = 0;
-
-  size_t columns() const { return columns_; }
-  /// In words: the kind of file and the type of its values.
-  const std::string& format() const { return format_; }
-  /// The file with the names, "" if they are in the matrix's own file.
-  const std::string& names_path() const { return names_path_; }
-  /// What the file says of the run that made it, as header lines that begin with ##carbon_.
-  const std::vector<std::string>& header() const { return header_; }
-
- protected:
-  EmbeddingReader() = default;
-
-  size_t columns_ = 0;
-  std::string format_, names_path_;
-  std::vector<std::string> header_;
+  std::function<void(const UseEmbeddingRow& use)> read;
 };
 
 /// More columns than any model has hidden values; their covariance would not fit the memory of small
@@ -72,7 +64,7 @@ class EmbeddingReader {
 inline constexpr size_t kMostEmbeddingColumns = 8192;
 
 /// Opens a file of embeddings, by its first bytes. Throws Error if it is none.
-std::unique_ptr<EmbeddingReader> open_embeddings(const std::string& path);
+Embeddings open_embeddings(const std::string& path);
 
 /// A column of a table that says more of each sequence, such as its species or its GC content.
 class GroupTable {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
@@ -11,6 +12,7 @@
 #include "src/base/words.hpp"
 #include "src/formats/contig_spelling.hpp"
 #include "src/formats/gene_models.hpp"
+#include "src/report/sources/input.hpp"
 
 namespace carbon {
 namespace {
@@ -44,7 +46,12 @@ std::string name_of(Feature::Kind kind, const GeneFeature& feature) {
 class GeneReader {
  public:
   GeneReader(const std::string& path, const std::vector<GeneArea>& areas)
-      : input_(path, "read_genes"), areas_(areas), features_(areas.size()) {}
+      : input_(path, "read_genes"), areas_(areas), features_(areas.size()) {
+    for (size_t a = 0; a < areas.size(); ++a) {
+      starts_[areas[a].sequence].emplace(areas[a].start, a);
+      longest_ = std::max(longest_, areas[a].end - areas[a].start);
+    }
+  }
 
   GeneFile read() {
     std::string line;
@@ -55,14 +62,23 @@ class GeneReader {
   }
 
  private:
+  using Starts = std::multimap<int64_t, size_t>;  // of areas, with their numbers
+
   void take(const GeneFeature& feature) {
     if (out_.other.empty()) out_.other = feature.contig;
-    if (feature.contig != last_) sequences_.insert(last_ = feature.contig);
+    if (feature.contig != last_) {
+      sequences_.insert(last_ = feature.contig);
+      const auto found = starts_.find(last_);
+      here_ = found == starts_.end() ? nullptr : &found->second;
+    }
+    if (!here_) return;
+    out_.known_sequence = true;
     const int64_t start = feature.begin + 1;
-    for (size_t a = 0; a < areas_.size(); ++a) {
-      if (areas_[a].sequence != feature.contig) continue;
-      out_.known_sequence = true;
-      if (start > areas_[a].end || feature.end < areas_[a].start) continue;
+    // Areas that begin before this end before the feature.
+    auto area = here_->lower_bound(start - longest_);
+    for (; area != here_->end() && area->first <= feature.end; ++area) {
+      const size_t a = area->second;
+      if (areas_[a].end < start) continue;
       if (++count_ > kMostFeatures)
         throw Error("read_genes",
                     input_.where() + ": more than 500,000 features lie in the parts that are drawn");
@@ -145,41 +161,15 @@ class GeneReader {
 
   TextInput input_;
   const std::vector<GeneArea>& areas_;
-  std::vector<std::vector<Feature>> features_;
+  std::unordered_map<std::string, Starts> starts_;  // by sequence
+  int64_t longest_ = 0;                             // from the start of an area to its end
+  std::vector<std::vector<Feature>> features_;      // of each area
   size_t count_ = 0;
   std::set<std::string> sequences_;
-  std::string last_;  // the sequence of the last feature
+  std::string last_;              // the sequence of the last feature
+  const Starts* here_ = nullptr;  // on this sequence
   GeneFile out_;
 };
-
-}  // namespace
-
-void merge_parts(std::vector<GenePart>& parts) {
-  std::sort(parts.begin(), parts.end(),
-            [](const GenePart& a, const GenePart& b) { return a.start < b.start; });
-  std::vector<GenePart> kept;
-  for (const GenePart& part : parts) {
-    if (!kept.empty() && part.start <= kept.back().end + 1)
-      kept.back().end = std::max(kept.back().end, part.end);
-    else
-      kept.push_back(part);
-  }
-  parts = std::move(kept);
-}
-
-std::string no_sequence_words(const GeneFile& file, const std::string& mine) {
-  if (!file.other_names.empty()) return "such as " + file.other_names + "; " + std::string(kRenameContigs);
-  return "such as '" + mine + "'; " +
-         (file.other.empty() ? "it has no feature" : "its first feature is on '" + file.other + "'");
-}
-
-GeneFile read_genes(const std::string& path, const std::vector<GeneArea>& areas) {
-  return GeneReader(path, areas).read();
-}
-
-namespace {
-
-constexpr size_t kHeaderLines = 10000;  // more than any header has
 
 // Gene by gene: each has the lines of its parts behind it.
 class AnnotationReader {
@@ -268,6 +258,29 @@ class AnnotationReader {
 };
 
 }  // namespace
+
+void merge_parts(std::vector<GenePart>& parts) {
+  std::sort(parts.begin(), parts.end(),
+            [](const GenePart& a, const GenePart& b) { return a.start < b.start; });
+  std::vector<GenePart> kept;
+  for (const GenePart& part : parts) {
+    if (!kept.empty() && part.start <= kept.back().end + 1)
+      kept.back().end = std::max(kept.back().end, part.end);
+    else
+      kept.push_back(part);
+  }
+  parts = std::move(kept);
+}
+
+std::string no_sequence_words(const GeneFile& file, const std::string& mine) {
+  if (!file.other_names.empty()) return "such as " + file.other_names + "; " + std::string(kRenameContigs);
+  return "such as '" + mine + "'; " +
+         (file.other.empty() ? "it has no feature" : "its first feature is on '" + file.other + "'");
+}
+
+GeneFile read_genes(const std::string& path, const std::vector<GeneArea>& areas) {
+  return GeneReader(path, areas).read();
+}
 
 int64_t AnnotatedGene::coding_bases() const {
   int64_t bases = 0;

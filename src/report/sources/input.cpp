@@ -10,9 +10,8 @@
 #include "src/base/words.hpp"
 #include "src/files/file_name.hpp"
 #include "src/files/output.hpp"
-#include "src/files/text_input.hpp"
-#include "src/formats/matrix_output.hpp"
 #include "src/model/model_files.hpp"
+#include "src/report/sources/embeddings.hpp"
 
 namespace carbon {
 namespace {
@@ -142,6 +141,37 @@ InputKind kind_by_lines(const std::string& path, TextInput& input) {
   explain(path, "a file of carbon " + command + " that a report does not draw");
 }
 
+bool is_model(std::string_view line) {
+  return line.substr(0, line.find('=')).ends_with("Model");
+}
+
+std::string words_of(const std::string& field) {
+  if (field == "SHA256") return "SHA-256 of the model";
+  if (field == "Dtype") return "Data type";
+  if (field == "RopeScaling") return "Scaling of positions";
+  std::string out;  // "Pad tail" for PadTail
+  for (const char c : field) {
+    const bool begins = is_capital_letter(c) && !out.empty() && is_small_letter(out.back());
+    out += begins ? std::string{' ', small_letter(c)} : std::string(1, c);
+  }
+  return out;
+}
+
+std::string model_sentence(const HeaderFields& fields) {
+  const std::string model = header_field(fields, "Model"), recipe = header_field(fields, "Recipe"),
+                    type = header_field(fields, "Dtype"), device = header_field(fields, "Device");
+  if (model.empty()) return "";
+  std::string out = "Model " + model;
+  if (!recipe.empty()) out += ", recipe " + recipe;
+  if (!type.empty()) out += ", data type " + type;
+  // The kind of device stands before what tells one of its kind from another.
+  if (!device.empty()) out += ", device " + device.substr(0, device.find_first_of(": "));
+  out += ".";
+  if (file_name(model) == kBundledModel)
+    out += " This is a demonstration model: not meaningful for variants.";
+  return out;
+}
+
 }  // namespace
 
 InputKind table_kind(const std::string& path, std::string_view columns) {
@@ -164,9 +194,8 @@ InputKind input_kind(const std::string& path) {
   if (text.starts_with("\x26\xfc\x8f\x88") || text.starts_with("\x88\x8f\xfc\x26"))
     explain(path, "a bigWig; " + std::string(kTables));
   if (text.starts_with("BCF")) return InputKind::variants;
-  const bool safetensors = array_format_of(path) == ArrayFormat::safetensors;
-  if (text.starts_with("\x93NUMPY") || safetensors) {
-    if (!safetensors && is_compressed_name(path))
+  if (is_npy(text) || is_safetensors(text)) {
+    if (is_compressed_name(path))
       refuse(path, "a matrix is read where it lies, so it cannot be compressed; unpack it");
     if (is_stream(path))
       refuse(path, "a matrix is drawn with the table of names beside it, so it needs to be a regular file");
@@ -180,14 +209,9 @@ InputKind input_kind(const std::string& path) {
 }
 
 std::string file_name(const std::string& path) {
-  return shown_path(path.substr(path.rfind('/') + 1));
+  const std::string file = split_index_name(path).file;
+  return shown_path(file.substr(file.rfind('/') + 1));
 }
-
-namespace {
-
-constexpr size_t kHeaderLines = 10000;  // more than any header has
-
-}  // namespace
 
 TableReader::TableReader(const std::string& path, const char* function, bool by_hand)
     : path_(path), function_(function), by_hand_(by_hand), input_(path, function) {}
@@ -227,26 +251,6 @@ int64_t TableReader::position(size_t column) const {
   return value;
 }
 
-namespace {
-
-bool is_model(std::string_view line) {
-  return line.substr(0, line.find('=')).ends_with("Model");
-}
-
-std::string words_of(const std::string& field) {
-  if (field == "SHA256") return "SHA-256 of the model";
-  if (field == "Dtype") return "Data type";
-  if (field == "RopeScaling") return "Scaling of positions";
-  std::string out;  // "Pad tail" for PadTail
-  for (const char c : field) {
-    const bool begins = is_capital_letter(c) && !out.empty() && is_small_letter(out.back());
-    out += begins ? std::string{' ', small_letter(c)} : std::string(1, c);
-  }
-  return out;
-}
-
-}  // namespace
-
 std::vector<std::pair<std::string, std::string>> variant_provenance(const std::string& path,
                                                                     const std::vector<std::string>& lines) {
   std::vector<std::pair<std::string, std::string>> out = {{"File", file_name(path)}};
@@ -274,25 +278,6 @@ std::vector<std::pair<std::string, std::string>> variant_provenance(const std::s
   }
   return out;
 }
-
-namespace {
-
-std::string model_sentence(const HeaderFields& fields) {
-  const std::string model = header_field(fields, "Model"), recipe = header_field(fields, "Recipe"),
-                    type = header_field(fields, "Dtype"), device = header_field(fields, "Device");
-  if (model.empty()) return "";
-  std::string out = "Model " + model;
-  if (!recipe.empty()) out += ", recipe " + recipe;
-  if (!type.empty()) out += ", data type " + type;
-  // The kind of device stands before what tells one of its kind from another.
-  if (!device.empty()) out += ", device " + device.substr(0, device.find_first_of(": "));
-  out += ".";
-  if (file_name(model) == kBundledModel)
-    out += " This is a demonstration model: not meaningful for variants.";
-  return out;
-}
-
-}  // namespace
 
 std::vector<std::string> model_sentences(const std::vector<std::string>& lines) {
   std::vector<std::string> out;

@@ -48,6 +48,8 @@ std::string file_name(const std::string& path);
 inline constexpr double kMostValue = 1e30;
 /// No sequence is as long, and sums of positions stay far from overflow.
 inline constexpr int64_t kLastPosition = int64_t{1} << 40;
+/// More lines of carbon than any header has.
+inline constexpr size_t kHeaderLines = 10000;
 
 class TableReader {
  public:

@@ -6,7 +6,6 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
-#include "src/base/letters.hpp"
 #include "src/base/numbers.hpp"
 #include "src/base/words.hpp"
 #include "src/files/text_input.hpp"
@@ -17,8 +16,9 @@ namespace {
 
 constexpr size_t kMostBytes = size_t{16} << 20;  // of JSON: a thousand strata take less than one MiB
 constexpr size_t kMostGroups = 1000;
-constexpr int64_t kFarthest = 100'000'000;  // a bin of a score of a million
-constexpr uint64_t kMostCounted = uint64_t{1} << 53;
+constexpr int64_t kFarthest = 100'000'000;            // a bin of a score of a million
+constexpr uint64_t kMostCounted = uint64_t{1} << 53;  // all counts up to it are doubles
+constexpr size_t kMostStrata = 1000;                  // as in +concord
 constexpr const char* kAreas[] = {"auroc", "auprc", "average_precision"};
 constexpr std::pair<const char*, const char*> kMetrics[] = {{"auroc", "AUROC"},
                                                             {"auprc", "AUPRC (trapezoidal)"},
@@ -155,6 +155,52 @@ Named& named(std::vector<Named>& list, const TableReader& in, const std::string&
   return list.emplace_back(Named{name, {}});
 }
 
+// What the values of each kind of field are, in the order of ConcordanceField::Kind.
+constexpr struct {
+  double least, most;
+  const char* words;
+} kFieldKinds[] = {{0, kMostCounted, "a count or null"},
+                   {0, 1, "a number from 0 to 1 or null"},
+                   {-1, 1, "a number from -1 to 1 or null"},
+                   {-1, 1, "a number from -1 to 1 or null"},
+                   {0, INFINITY, "a number of at least 0 or null"}};
+
+double read_field(const JsonMembers& from, const ConcordanceField& field) {
+  const double value = from.number_or_nan(field.key);
+  const auto& [least, most, words] = kFieldKinds[field.kind];
+  const bool whole = from.member(field.key).is_number_unsigned();
+  const bool right = value >= least && value <= most && (whole || field.kind != ConcordanceField::count);
+  if (!std::isnan(value) && !right) from.refuse(from.name_of(field.key), words);
+  return value;
+}
+
+ConcordanceLine read_line(const JsonMembers& from, bool labelled) {
+  ConcordanceLine out;
+  out.name = from.text("name");
+  for (const ConcordanceField& field : concordance_fields())
+    out.values.push_back(field.labelled && !labelled ? NAN : read_field(from, field));
+  return out;
+}
+
+void read_strata(const JsonMembers& from, const std::string& path, bool labelled, ConcordanceFile& out) {
+  out.by = from.text("by");
+  const nlohmann::json& strata = from.array("strata");
+  if (strata.size() > kMostStrata)
+    throw Error("read_concordance",
+                path + ": " + std::to_string(strata.size()) + " strata, of which at most 1000 are expected");
+  for (size_t i = 0; i < strata.size(); ++i)
+    out.lines.push_back(read_line(from.element("strata", i), labelled));
+}
+
+void read_bounds(const JsonMembers& from, ConcordanceFile& out) {
+  const nlohmann::json& bounds = from.array("bounds");
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    const JsonMembers one = from.element("bounds", i);
+    out.bounds.push_back(
+        {one.text("option"), one.number("bound"), one.number_or_nan("value"), one.truth("met")});
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> read_summary(const std::string& path, size_t columns,
@@ -223,65 +269,6 @@ HistogramFileCounts read_histogram(const std::string& path) {
   out.header = in.header();
   return out;
 }
-
-namespace {
-
-constexpr size_t kMostStrata = 1000;               // as in +concord
-constexpr double kMostAlleles = 9007199254740992;  // 2^53: all counts up to it are doubles
-
-// A field in the range of its kind.
-double read_field(const JsonMembers& from, const ConcordanceField& field) {
-  const double value = from.number_or_nan(field.key);
-  if (std::isnan(value)) return value;
-  const auto check = [&](bool right, const char* range) {
-    if (!right) from.refuse(from.name_of(field.key), range);
-  };
-  switch (field.kind) {
-    case ConcordanceField::count:
-      check(from.member(field.key).is_number_unsigned() && value <= kMostAlleles, "a count or null");
-      break;
-    case ConcordanceField::share:
-      check(value >= 0 && value <= 1, "a number from 0 to 1 or null");
-      break;
-    case ConcordanceField::correlation:
-    case ConcordanceField::difference:
-      check(value >= -1 && value <= 1, "a number from -1 to 1 or null");
-      break;
-    case ConcordanceField::distance:
-      check(value >= 0, "a number of at least 0 or null");
-      break;
-  }
-  return value;
-}
-
-ConcordanceLine read_line(const JsonMembers& from, bool labelled) {
-  ConcordanceLine out;
-  out.name = from.text("name");
-  for (const ConcordanceField& field : concordance_fields())
-    out.values.push_back(field.labelled && !labelled ? NAN : read_field(from, field));
-  return out;
-}
-
-void read_strata(const JsonMembers& from, const std::string& path, bool labelled, ConcordanceFile& out) {
-  out.by = from.text("by");
-  const nlohmann::json& strata = from.array("strata");
-  if (strata.size() > kMostStrata)
-    throw Error("read_concordance",
-                path + ": " + std::to_string(strata.size()) + " strata, of which at most 1000 are expected");
-  for (size_t i = 0; i < strata.size(); ++i)
-    out.lines.push_back(read_line(from.element("strata", i), labelled));
-}
-
-void read_bounds(const JsonMembers& from, ConcordanceFile& out) {
-  const nlohmann::json& bounds = from.array("bounds");
-  for (size_t i = 0; i < bounds.size(); ++i) {
-    const JsonMembers one = from.element("bounds", i);
-    out.bounds.push_back(
-        {one.text("option"), one.number("bound"), one.number_or_nan("value"), one.truth("met")});
-  }
-}
-
-}  // namespace
 
 const std::vector<ConcordanceField>& concordance_fields() {
   using Field = ConcordanceField;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -14,7 +13,6 @@
 #include "src/base/numbers.hpp"
 #include "src/base/words.hpp"
 #include "src/formats/carbon_scores.hpp"
-#include "src/formats/vcf.hpp"
 #include "src/report/sources/input.hpp"
 #include "src/statistics/allele_type.hpp"
 
@@ -34,16 +32,10 @@ Label parsed(const std::string& expression) {
 }
 
 LabelType type_of(InfoType type) {
-  switch (type) {
-    case InfoType::flag:
-      return LabelType::flag;
-    case InfoType::integer:
-      return LabelType::integer;
-    case InfoType::real:
-      return LabelType::real;
-    default:
-      return LabelType::text;
-  }
+  return type == InfoType::flag      ? LabelType::flag
+         : type == InfoType::integer ? LabelType::integer
+         : type == InfoType::real    ? LabelType::real
+                                     : LabelType::text;
 }
 
 std::string place(const VcfRecord& record) {
@@ -71,75 +63,6 @@ std::string list_of(const std::vector<std::string>& words) {
   for (size_t i = 1; i < shown; ++i) out += (i + 1 == words.size() ? " or " : ", ") + words[i];
   return shown == words.size() ? out : out + " or " + std::to_string(words.size() - shown) + " more";
 }
-
-}  // namespace
-
-const Assembly* assembly_of(const VcfReader& reader) {
-  std::vector<std::string> texts = reader.header_lines("reference");
-  for (const std::string& line : reader.header_lines("contig"))
-    texts.push_back(header_field(header_fields(line), "assembly"));
-  return hinted_assembly(texts, reader.contig_lengths());
-}
-
-LabelJudge::LabelJudge(const std::string& path, const std::string& expression, const VcfReader& reader)
-    : path_(path), expression_(expression), label_(parsed(expression)) {
-  const InfoType type = reader.info_type(label_.tag());
-  if (type == InfoType::none)
-    throw Error(kHere, path_ + ": the label " + printable(expression) + ": the header has no INFO tag " +
-                           printable(label_.tag()));
-  try {
-    label_.set_type(type_of(type));
-  } catch (const LabelError& error) {
-    throw Error(kHere, path_ + ": the label " + printable(expression) + ": " + printable(error.reason));
-  }
-}
-
-Verdict LabelJudge::verdict(const VcfRecord& record, const InfoValues& values, size_t alt) {
-  if (values.type == InfoType::none) return {};
-  const auto [at, count] = values_of(record, values, label_.tag(), alt);
-  if (values.type == InfoType::text) {
-    std::vector<const char*> texts;
-    for (size_t i = at; i < at + count; ++i)
-      texts.push_back(values.texts[i] == "." ? nullptr : values.texts[i].c_str());
-    return label_.judge_texts(texts.data(), texts.size(), &words_);
-  }
-  if (count > 1)
-    throw Error(kHere, place(record) + ": " + label_.tag() + " has " + std::to_string(count) +
-                           " values, and the header does not say of which allele each is (Number=A or R)");
-  return count == 0 ? carbon::Verdict{} : label_.judge_numbers(values.numbers[at], &words_);
-}
-
-ClassNames LabelJudge::names() const {
-  if (label_.is_preset()) return {"pathogenic", "benign"};
-  if (label_.is_flag()) return {label_.tag(), "other"};
-  if (label_.is_tag_alone()) return {label_.tag() + "=1", label_.tag() + "=0"};
-  if (label_.positive_words().empty()) return {expression_, "other"};
-  return {list_of(label_.positive_words()),
-          label_.negative_words().empty() ? "other" : list_of(label_.negative_words())};
-}
-
-void LabelJudge::check_words(Log& log) const {
-  const auto unfound = label_.unfound(words_);
-  if (!unfound) return;
-  const std::string text = path_ + ": the label " + printable(expression_) + ": " + unfound->reason;
-  if (unfound->whole_class) throw Error(kHere, text);
-  log.warning("report", text);
-}
-
-LabelJudge::Verdict LabelJudge::judge(const VcfReader& reader, const VcfRecord& record, size_t alt) {
-  const InfoValues values = reader.info(record, label_.tag());
-  if (label_.is_flag()) return values.type == InfoType::flag ? Verdict::positive : Verdict::negative;
-  const carbon::Verdict found = verdict(record, values, alt);
-  if (found.kind == carbon::Verdict::missing) return Verdict::missing;
-  if (found.kind == carbon::Verdict::neither) return Verdict::other;
-  if (!has_class(found))
-    throw Error(kHere, place(record) + ": " + label_.tag() + " is neither 0 nor 1, so that " + label_.tag() +
-                           " alone names no classes; compare it with a number, as in " + label_.tag() +
-                           ">0.5");
-  return is_positive(found) ? Verdict::positive : Verdict::negative;
-}
-
-namespace {
 
 // A tag, or a column of a table.
 struct KnownTag {
@@ -224,8 +147,6 @@ void choose_tags(const std::vector<KnownTag>& known, const CarbonModels& models,
   }
 }
 
-constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
-
 std::string upper(std::string bases) {
   std::transform(bases.begin(), bases.end(), bases.begin(), capital_letter);
   return bases;
@@ -241,28 +162,25 @@ std::vector<KnownTag> known_tags(const VcfReader& reader) {
   return known;
 }
 
-CarbonModels models_of(const VcfReader& reader) {
-  CarbonModels models;
-  for (const char* key : kModelKeys)
-    for (const std::string& line : reader.header_lines(key)) models.add(line);
-  return models;
-}
-
-// Of the header of a table.
 CarbonModels models_of(const std::vector<std::string>& lines) {
   CarbonModels models;
-  for (const std::string& line : lines)
-    for (const char* key : kModelKeys)
-      if (line.starts_with(std::string("##") + key + "=")) models.add(line);
+  for (const std::string& line : lines) {
+    const auto named = [&](const char* key) { return has_key(line, key); };
+    if (named(kCombineKey) || std::any_of(std::begin(kModelKeys), std::end(kModelKeys), named))
+      models.add(line);
+  }
   return models;
 }
 
-// All lines of carbon: what was run, and with which models.
+// All lines of carbon: what was run, with which models, and what the ranks of +combine are made of.
 std::vector<std::string> carbon_lines(const VcfReader& reader) {
   std::vector<std::string> out;
+  const auto add = [&](const std::string& key) {
+    for (std::string& line : reader.header_lines(key)) out.push_back(std::move(line));
+  };
   for (const std::string end : {"Version", "Command", "Model"})
-    for (const std::string command : {"vep", "scan", "mutagenesis", "plugin"})
-      for (std::string& line : reader.header_lines("carbon_" + command + end)) out.push_back(std::move(line));
+    for (const std::string command : {"vep", "scan", "mutagenesis", "plugin"}) add("carbon_" + command + end);
+  add(kCombineKey);
   return out;
 }
 
@@ -271,9 +189,8 @@ class VcfSource final : public VariantSource {
   VcfSource(const std::string& path, const ReportOptions& options)
       : path_(path == "-" ? file_name(path) : path), log_(*options.log), reader_(path, {}, log_) {
     const std::vector<KnownTag> known = known_tags(reader_);
-    choose_tags(known, models_of(reader_), options.tags, path_, layout_);
-    layout_.provenance = variant_provenance(path, carbon_lines(reader_));
-    layout_.models = model_sentences(carbon_lines(reader_));
+    layout_.header = carbon_lines(reader_);
+    choose_tags(known, models_of(layout_.header), options.tags, path_, layout_);
     choose_consequences(known, options.consequence_tag);
     layout_.assembly = options.assembly.empty() ? assembly_of(reader_) : find_assembly(options.assembly);
     if (!options.label.empty()) {
@@ -342,7 +259,7 @@ class VcfSource final : public VariantSource {
 
   void read_scores(const std::string& tag, std::vector<float>& out) {
     const size_t alts = record_.alts().size();
-    out.assign(alts, kMissing);
+    out.assign(alts, NAN);
     const InfoValues values = reader_.info(record_, tag);
     const size_t count = values.numbers.size(), skipped = values.number == InfoNumber::allele ? 1 : 0;
     if (count == 0 || alts == 0) return;
@@ -379,10 +296,9 @@ class TableSource final : public VariantSource {
   TableSource(const std::string& path, const ReportOptions& options) : table_(path, "report") {
     table_.read_header();
     columns_ = table_.size();
+    layout_.header = table_.header();
     read_columns(path, options.tags);
     layout_.assembly = find_assembly(options.assembly);
-    layout_.provenance = variant_provenance(path, table_.header());
-    layout_.models = model_sentences(table_.header());
   }
 
   bool read(VariantRecord& record) override {
@@ -418,7 +334,7 @@ class TableSource final : public VariantSource {
       known.push_back({std::string(table_[i]), table_[i].ends_with("_FLAG") ? "String" : "Float"});
     }
     layout_.table = true;
-    choose_tags(known, models_of(table_.header()), wanted, path, layout_);
+    choose_tags(known, models_of(layout_.header), wanted, path, layout_);
     const auto column = [&](const std::string& name) {
       size_t i = kFixed;
       while (table_[i] != name) ++i;
@@ -429,7 +345,7 @@ class TableSource final : public VariantSource {
   }
 
   float score(std::string_view text) const {
-    if (text == ".") return kMissing;
+    if (text == ".") return NAN;
     float value = 0;
     if (!parse_number(text, value) || !std::isfinite(value))
       table_.fail("the score '" + printable(text) + "' is not a number; a missing one is .");
@@ -442,22 +358,11 @@ class TableSource final : public VariantSource {
 };
 
 std::string cut_name(const std::string& text) {
-  constexpr size_t kLetters = 20;
-  return text.size() <= kLetters ? text : text.substr(0, kLetters) + "\u2026";
+  size_t end = 20;
+  if (text.size() <= end) return text;
+  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xC0) == 0x80) --end;  // not within a letter of UTF-8
+  return text.substr(0, end) + "\u2026";
 }
-
-}  // namespace
-
-std::string change_name(const VariantRecord& record, size_t alt) {
-  return cut_name(record.ref) + ">" + cut_name(record.alts[alt]);
-}
-
-std::string allele_name(const VariantRecord& record, size_t alt) {
-  return cut_name(record.contig) + ":" + count_text(static_cast<uint64_t>(record.pos)) + " " +
-         change_name(record, alt);
-}
-
-namespace {
 
 // Named alleles are counted with those that spell the same change.
 std::string_view type_of_allele(const std::string& ref, const std::string& alt) {
@@ -467,6 +372,73 @@ std::string_view type_of_allele(const std::string& ref, const std::string& alt) 
 }
 
 }  // namespace
+
+LabelJudge::LabelJudge(const std::string& path, const std::string& expression, const VcfReader& reader)
+    : path_(path), expression_(expression), label_(parsed(expression)) {
+  const InfoType type = reader.info_type(label_.tag());
+  if (type == InfoType::none)
+    throw Error(kHere, path_ + ": the label " + printable(expression) + ": the header has no INFO tag " +
+                           printable(label_.tag()));
+  try {
+    label_.set_type(type_of(type));
+  } catch (const LabelError& error) {
+    throw Error(kHere, path_ + ": the label " + printable(expression) + ": " + printable(error.reason));
+  }
+}
+
+Verdict LabelJudge::verdict(const VcfRecord& record, const InfoValues& values, size_t alt) {
+  if (values.type == InfoType::none) return {};
+  const auto [at, count] = values_of(record, values, label_.tag(), alt);
+  if (values.type == InfoType::text) {
+    std::vector<const char*> texts;
+    for (size_t i = at; i < at + count; ++i)
+      texts.push_back(values.texts[i] == "." ? nullptr : values.texts[i].c_str());
+    return label_.judge_texts(texts.data(), texts.size(), &words_);
+  }
+  if (count > 1)
+    throw Error(kHere, place(record) + ": " + label_.tag() + " has " + std::to_string(count) +
+                           " values, and the header does not say of which allele each is (Number=A or R)");
+  return count == 0 ? carbon::Verdict{} : label_.judge_numbers(values.numbers[at], &words_);
+}
+
+ClassNames LabelJudge::names() const {
+  if (label_.is_preset()) return {"pathogenic", "benign"};
+  if (label_.is_flag()) return {label_.tag(), "other"};
+  if (label_.is_tag_alone()) return {label_.tag() + "=1", label_.tag() + "=0"};
+  if (label_.positive_words().empty()) return {expression_, "other"};
+  return {list_of(label_.positive_words()),
+          label_.negative_words().empty() ? "other" : list_of(label_.negative_words())};
+}
+
+void LabelJudge::check_words(Log& log) const {
+  const auto unfound = label_.unfound(words_);
+  if (!unfound) return;
+  const std::string text = path_ + ": the label " + printable(expression_) + ": " + unfound->reason;
+  if (unfound->whole_class) throw Error(kHere, text);
+  log.warning("report", text);
+}
+
+LabelJudge::Verdict LabelJudge::judge(const VcfReader& reader, const VcfRecord& record, size_t alt) {
+  const InfoValues values = reader.info(record, label_.tag());
+  if (label_.is_flag()) return values.type == InfoType::flag ? Verdict::positive : Verdict::negative;
+  const carbon::Verdict found = verdict(record, values, alt);
+  if (found.kind == carbon::Verdict::missing) return Verdict::missing;
+  if (found.kind == carbon::Verdict::neither) return Verdict::other;
+  if (!has_class(found))
+    throw Error(kHere, place(record) + ": " + label_.tag() + " is neither 0 nor 1, so that " + label_.tag() +
+                           " alone names no classes; compare it with a number, as in " + label_.tag() +
+                           ">0.5");
+  return is_positive(found) ? Verdict::positive : Verdict::negative;
+}
+
+std::string change_name(const VariantRecord& record, size_t alt) {
+  return cut_name(record.ref) + ">" + cut_name(record.alts[alt]);
+}
+
+std::string allele_name(const VariantRecord& record, size_t alt) {
+  return cut_name(record.contig) + ":" + count_text(static_cast<uint64_t>(record.pos)) + " " +
+         change_name(record, alt);
+}
 
 bool VariantSource::next(VariantRecord& record) {
   if (!read(record)) return false;

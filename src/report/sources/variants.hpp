@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -22,13 +21,13 @@ namespace carbon {
 
 struct Assembly {
   std::string_view name;
-  std::vector<std::string_view> words;  // how headers, and --assembly, call it, in lower case
-  int64_t first_length = 0;             // bases of chromosome 1, which no other assembly has
-  int autosomes = 22;                   // beside them X and Y
-  std::string_view ucsc;                // the database of its browser
-  std::string_view ensembl = {};        // host and species, "" where the current site has another assembly
-  std::string_view gnomad = {};         // the data set, "" for none
-  std::string_view clinvar = {};        // the search field of positions, "" for none
+  std::string_view words;         // how headers, and --assembly, call it, in lower case, with spaces between
+  int64_t first_length = 0;       // bases of chromosome 1, which no other assembly has
+  int autosomes = 0;              // beside them X and Y
+  std::string_view ucsc;          // the database of its browser
+  std::string_view ensembl = {};  // host and species, "" where the current site has another assembly
+  std::string_view gnomad = {};   // the data set, "" for none
+  std::string_view clinvar = {};  // the search field of positions, "" for none
   std::string_view ucsc_mitochondrion = "chrM";  // "" if its browser has another sequence by this name
 };
 
@@ -37,10 +36,9 @@ const Assembly* find_assembly(std::string_view name);
 /// "GRCh38, GRCh37, ...": the names.
 std::string assembly_names();
 
-/// The assembly that all hints of a header name; null if there is none, or if they differ. `texts` may have
-/// its words, such as the path of a FASTA.
-const Assembly* hinted_assembly(const std::vector<std::string>& texts,
-                                const std::unordered_map<std::string, int64_t>& contig_lengths);
+/// What a header says of its assembly: the name of the FASTA, fields of contigs, and their lengths. Null if
+/// it says nothing, or several.
+const Assembly* assembly_of(const VcfReader& reader);
 
 /// Names and addresses of the pages of an allele in the databases that have the assembly; none for a contig
 /// that is not a chromosome of it. `pos` counts from 1.
@@ -151,9 +149,7 @@ struct VariantLayout {
   std::string unread_consequences;     // a tag of that kind whose fields the header does not name
   /// The one that the options name, or else the header; null if neither does, or for "none".
   const Assembly* assembly = nullptr;
-  /// How the file was made: pairs of what it is and its value.
-  std::vector<std::pair<std::string, std::string>> provenance;
-  std::vector<std::string> models;  // a sentence for each model that has scored it
+  std::vector<std::string> header;  // the lines of carbon
 };
 
 /// One record, or one line of a table.
@@ -193,9 +189,5 @@ class VariantSource {
 /// Opens a file of the two kinds; "-" is VCF or BCF from standard input. Throws Error if it has no scores, or
 /// lacks a tag that the options name.
 std::unique_ptr<VariantSource> open_variants(const std::string& path, const ReportOptions& options);
-
-/// What a header says of its assembly: the name of the FASTA, fields of contigs, and their lengths. Null if
-/// it says nothing, or several.
-const Assembly* assembly_of(const VcfReader& reader);
 
 }  // namespace carbon
