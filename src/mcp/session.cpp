@@ -102,22 +102,23 @@ class McpSession {
     if (active_.contains(key)) throw Refusal{kInvalidRequest, "a call with this id runs"};
     if (running_ >= kMostCalls)
       throw Refusal{kInvalidRequest, std::to_string(kMostCalls) + " calls run; wait for one of them"};
-    Active& call = active_[key];
-    call.run = std::make_shared<ToolRun>();
+    const auto run = std::make_shared<ToolRun>();
     if (!token.is_null())
-      call.run->progress = [this, token](size_t done, size_t planned) {
+      run->progress = [this, token](size_t done, size_t planned) {
         send({{"jsonrpc", "2.0"},
               {"method", "notifications/progress"},
               {"params", {{"progressToken", token}, {"progress", done}, {"total", planned}}}});
       };
-    ++running_;
-    call.thread = start_thread([this, id, key, name, arguments, run = call.run] {
+    // The call counts when its thread is there, which may not be had; it cannot end before mutex_ is free.
+    std::thread thread = start_thread([this, id, key, name, arguments, run] {
       answer(id, name, arguments, *run);
       const std::lock_guard ended(mutex_);
       active_.at(key).done = true;
       --running_;
       changed_.notify_all();
     });
+    ++running_;
+    active_[key] = {run, std::move(thread)};
   }
 
   // Whoever has cancelled a call waits for no answer.

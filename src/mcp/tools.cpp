@@ -18,7 +18,8 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 // What an answer holds itself: a conversation is no place for more.
-constexpr size_t kMostNumbers = 200, kMostLetters = 10'000, kMostResults = 1'000, kMostLines = 50;
+constexpr size_t kMostNumbers = 200, kMostLetters = 10'000, kMostResults = 1'000, kMostLines = 50,
+                 kMostNotes = 3;
 constexpr const char* kRegionHelp = "such as chr17:43094600-43094700";
 
 // What the inputs of a verb are called here.
@@ -75,7 +76,7 @@ class ResultList {
     }
     text_ += '}';
     if (held_.size() < kMostResults) held_.push_back(std::move(one));
-    whole_ = whole_ && ++results_ <= kMostResults;
+    whole_ = ++results_ <= kMostResults && whole_;
     if (!whole_) write();
   }
   size_t size() const { return results_; }
@@ -211,8 +212,11 @@ ordered_json McpTools::of_verb(const VerbEntry& verb, const Fields& arguments, T
   const std::vector<std::string> inputs = read_inputs(regions ? "regions" : inputs_of(verb), arguments);
   const bool on_reference = regions || (name == "variants" && !arguments.has("sequence"));
   std::string notes;
+  size_t noted = 0;
   api::NamedVerb named(verb, *model_, arguments, Door::mcp, on_reference ? reference_.get() : nullptr,
-                       [&](const std::string& note) { notes += note + "\n"; });
+                       [&](const std::string& note) {
+                         if (++noted <= kMostNotes) notes += note + "\n";
+                       });
   const json about = json::parse(model_->describe(true));
   ordered_json content = {{"model", {{"name", about["name"]}, {"sha256", about["sha256"]}}},
                           {"units", verb.units}};
@@ -225,6 +229,7 @@ ordered_json McpTools::of_verb(const VerbEntry& verb, const Fields& arguments, T
   const std::string file = results.finish(content);
   std::string text = "model " + model_->served().name() + ", SHA-256 " + about["sha256"].get<std::string>() +
                      "; " + verb.units + "\n" + notes;
+  if (noted > kMostNotes) text += std::to_string(noted - kMostNotes) + " more notes are left out\n";
   if (about["demonstration"] == true) {
     content["warning"] = "this model is for demonstration: its numbers say nothing about biology";
     text += content["warning"].get<std::string>() + "\n";

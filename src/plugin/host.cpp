@@ -195,9 +195,9 @@ void PluginRun::open_writer() {
 
 // Files appear together, as far as that can be: only renaming is left when the first one appears.
 void PluginRun::close_outputs() {
-  if (writer_) writer_->close();
   for (carbon_output& output : outputs_)
     if (output.text) output.text->finish();
+  if (writer_) writer_->close();
   for (carbon_output& output : outputs_)
     if (output.vcf) output.vcf->close();
   for (carbon_output& output : outputs_)

@@ -32,26 +32,35 @@ std::string read_allele(const Fields& variant, const std::string& name,
   return allele;
 }
 
-// The values of an INFO tag that a request has as JSON.
-InfoValues info_values(const nlohmann::json& value) {
+// The values of an INFO tag that a request has as JSON: one, or a list of texts and numbers, in which null is
+// a missing value. What is neither is refused: it would be read as absent.
+InfoValues info_values(const nlohmann::json& value, const std::function<void(const char*)>& refuse) {
   InfoValues values;
   if (value.is_boolean()) {
     values.type = value.get<bool>() ? InfoType::flag : InfoType::none;
-  } else if (value.is_string()) {
-    values.type = InfoType::text;
-    for (const std::string_view part : split(value.get_ref<const std::string&>(), ','))
-      values.texts.emplace_back(part);
-  } else {
-    const nlohmann::json list = value.is_array() ? value : nlohmann::json::array({value});
-    // Doubles of this size hold whole numbers exactly, unlike the Float tags of a VCF.
-    const auto exact = [](const nlohmann::json& one) {
-      const double real = one.is_number_float() ? one.get<double>() : 0;
-      return std::fabs(real) < 0x1p53 && real == std::floor(real);
-    };
-    values.type = std::all_of(list.begin(), list.end(), exact) ? InfoType::integer : InfoType::real;
-    for (const nlohmann::json& one : list)
-      values.numbers.push_back(one.is_number() ? one.get<double>() : NAN);
+    return values;
   }
+  const nlohmann::json list = value.is_array() ? value : nlohmann::json::array({value});
+  bool texts = false;
+  for (const nlohmann::json& one : list) {
+    if (one.is_structured() || one.is_boolean()) refuse("must be a text, a number, true, or a list of these");
+    texts |= one.is_string();
+  }
+  if (texts) {
+    values.type = InfoType::text;
+    for (const nlohmann::json& one : list) {
+      const std::string text = one.is_string() ? one.get<std::string>() : one.is_null() ? "." : one.dump();
+      for (const std::string_view part : split(text, ',')) values.texts.emplace_back(part);
+    }
+    return values;
+  }
+  // Doubles of this size hold whole numbers exactly, unlike the Float tags of a VCF.
+  const auto exact = [](const nlohmann::json& one) {
+    const double real = one.is_number_float() ? one.get<double>() : 0;
+    return std::fabs(real) < 0x1p53 && real == std::floor(real);
+  };
+  values.type = std::all_of(list.begin(), list.end(), exact) ? InfoType::integer : InfoType::real;
+  for (const nlohmann::json& one : list) values.numbers.push_back(one.is_number() ? one.get<double>() : NAN);
   return values;
 }
 
@@ -60,11 +69,18 @@ std::vector<std::optional<StructuralAllele>> read_structural(const Fields& varia
   std::map<std::string, InfoValues> info;
   if (const nlohmann::json* const all = variant.find("info")) {
     if (!all->is_object()) variant.fail("info", "must be an object, such as {\"END\": 2000}");
-    for (const auto& [tag, value] : all->items()) info[tag] = info_values(value);
+    for (const auto& [tag, value] : all->items())
+      info[tag] =
+          info_values(value, [&](const char* wanted) { variant.fail("info." + printable(tag), wanted); });
   }
-  if (variant.has("end")) info["END"] = info_values(variant.whole("end", 0, 0, kMostPosition));
-  if (variant.has("svlen"))
-    info["SVLEN"] = info_values(variant.whole("svlen", 0, -kMostPosition, kMostPosition));
+  const auto number = [](int64_t value) {
+    InfoValues values;
+    values.type = InfoType::integer;
+    values.numbers = {static_cast<double>(value)};
+    return values;
+  };
+  if (variant.has("end")) info["END"] = number(variant.whole("end", 0, 0, kMostPosition));
+  if (variant.has("svlen")) info["SVLEN"] = number(variant.whole("svlen", 0, -kMostPosition, kMostPosition));
   return structural_alleles(read.pos, {to_upper(read.alts[0])}, [&](const std::string& tag) {
     const auto found = info.find(tag);
     return found == info.end() ? InfoValues() : found->second;

@@ -82,6 +82,16 @@ def a_client_is_greeted_and_told_the_tools():
 
 
 @case
+def an_answer_leaves_nothing_out_without_a_word():
+    with Client("--root", fresh()) as client:
+        for sequences in (["ACGTTGCA" * 40] * 60, ["ACG"] * 60, ["ACGUUGCA"] * 60):
+            lines = client.tool("score", sequences=sequences)["content"][0]["text"].splitlines()
+            shown = [line for line in lines if line.split(":")[0].isdigit()]
+            more, = [int(line.split()[0]) for line in lines if "more results are in" in line]
+            expect(len(lines) <= 50 and len(shown) > 30 and len(shown) + more == 60, "\n".join(lines))
+
+
+@case
 def numbers_are_those_of_the_commands():
     folder = fresh()
     fasta = os.path.join(folder, "gene.fa")

@@ -226,6 +226,14 @@ def refusals():
 
 
 @case
+def no_output_appears_without_the_others():
+    out = os.path.join(fresh(), "m.vcf.gz")
+    full = carbon("+mutagenesis", "-m", model(), "-o", out, "--", *SETTINGS, "-f", data("mini.fa"), "-r", "c1:90-91", "--matrix", "/dev/full")
+    expect_failure(full, "/dev/full")
+    expect_equal(os.listdir(os.path.dirname(out)), [], "files")
+
+
+@case
 def the_matrix_says_what_made_it():
     """The lines of the VCF; --no-version leaves out those of version and command line."""
     for options, keys in (((), ["pluginVersion", "pluginCommand", "mutagenesisModel"]), (("--no-version",), ["mutagenesisModel"])):

@@ -118,6 +118,37 @@ TEST_CASE("carbon.h: a VCF gives inputs of variants, and says what is wrong with
       [](const std::string&) {});
   REQUIRE(real.variant.structural[0]);
   CHECK(real.variant.structural[0]->length == 10);
+  // A list of one, as pysam gives it, is what it holds; what cannot be read is never taken for absent.
+  const auto with = [](const std::string& alt, const std::string& tag, const nlohmann::json& value) {
+    const nlohmann::json row = {
+        {"chrom", "c1"}, {"pos", 100}, {"ref", "T"}, {"alt", alt}, {"info", {{"END", 110}, {tag, value}}}};
+    return read_variant("row", row.dump(), false, [](const std::string&) {}).variant.structural.at(0);
+  };
+  const struct {
+    const char *alt, *tag;
+    nlohmann::json value;
+  } claims[] = {{"<DEL>", "ALGORITHMS", "depth"},
+                {"<DEL>", "EVIDENCE", "RD"},
+                {"<DEL>", "CT", "5to5"},
+                {"<DEL>", "SVTYPE", "BND"},
+                {"<INV>", "STRANDS", "++:4"},
+                {"<DUP>", "CN", "5"},
+                {"<DUP>", "CN", 5},
+                {"<DEL>", "IMPRECISE", "yes"},
+                {"<DEL>", "SVINSLEN", 4}};
+  for (const auto& [alt, tag, value] : claims) {
+    CAPTURE(tag);
+    CHECK(!with(alt, tag, value));
+    CHECK(!with(alt, tag, nlohmann::json::array({value})));
+    for (const auto& nested : {nlohmann::json::object(), nlohmann::json::array({nlohmann::json::array()}),
+                               nlohmann::json::array({true})})
+      CHECK_THROWS_WITH_AS(with(alt, tag, nested), doctest::Contains((std::string("info.") + tag).c_str()),
+                           Error);
+  }
+  CHECK(with("<DEL>", "SVINSSEQ", nlohmann::json::array({"ACGT"}))->inserted == "ACGT");
+  CHECK(with("<DEL>", "SVTYPE", nullptr));
+  CHECK(!with("<DEL>", "EVIDENCE", {"RD", "BAF"}));
+  CHECK(with("<DEL>", "EVIDENCE", {"RD", "SR"}));
   must(carbon_vcf_close(vcf));
   CHECK(told(carbon_vcf_close(vcf)) == CARBON_E_HANDLE);
   CHECK(told(carbon_vcf_next(vcf, &variant)) == CARBON_E_HANDLE);

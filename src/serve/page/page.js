@@ -230,7 +230,8 @@ function showSummary() {
     ++values;
     sum += v;
     bits += 2 - entropy(track, i) / Math.LN2;
-    if ([0, 1, 2, 3].every((k) => track.lnp[4 * i + k] <= v)) ++right;
+    // Letters that are as likely as others are no guess.
+    if ([0, 1, 2, 3].filter((k) => track.lnp[4 * i + k] >= v - 1e-5).length === 1) ++right;
   }
   const gc = (sequence.match(/[GCS]/g) || []).length / Math.max(1, (sequence.match(/[ACGTSW]/g) || []).length);
   const facts = [["Bases", number(track.length), values < track.length ? `${number(values)} with a value` : ""],
