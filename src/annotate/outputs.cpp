@@ -11,6 +11,7 @@
 #include "src/base/numbers.hpp"
 #include "src/files/output.hpp"
 #include "src/formats/bigwig_writer.hpp"
+#include "src/formats/provenance.hpp"
 
 namespace carbon {
 namespace {
@@ -117,6 +118,7 @@ class LinesOutput final : public ContigOutput {
 
   void write(const AnnotatedContig& contig) override {
     constexpr int64_t kPiece = int64_t{1} << 16;
+    check_row_name("annotate", contig.record.name);
     const std::string start = contig.record.name + "\t";
     each_piece(contig, kPiece, [&](int64_t begin, size_t bases) {
       text_.clear();

@@ -9,6 +9,7 @@
 #include "src/embed/run.hpp"
 #include "src/engine/loaded_model.hpp"
 #include "src/engine/output_run.hpp"
+#include "src/formats/provenance.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {
@@ -73,6 +74,7 @@ std::string heading(const LabelValues& labels) {
 }
 
 std::string row(const std::string& name, const std::vector<double>& values) {
+  check_row_name("predict", name);
   std::string line = name;
   for (const double value : values) {
     line += '\t';

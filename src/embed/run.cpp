@@ -14,6 +14,7 @@
 #include "src/files/file_name.hpp"
 #include "src/files/sequence_output.hpp"
 #include "src/formats/matrix_output.hpp"
+#include "src/formats/provenance.hpp"
 #include "tokenizer/kmer.hpp"
 
 namespace carbon {
@@ -114,6 +115,7 @@ class TableWriter final : public EmbedWriter {
   }
 
   void write(const std::string& name, std::span<const float> rows) override {
+    check_row_name("embed", name);
     for (size_t row = 0; row * hidden_ < rows.size(); ++row) {
       line_ = name;
       if (kmers_) line_ += '\t' + std::to_string(row);

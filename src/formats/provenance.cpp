@@ -8,6 +8,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
+#include "src/base/words.hpp"
 #include "src/files/htslib_messages.hpp"
 #include "src/formats/carbon_scores.hpp"
 #include "version.h"
@@ -95,6 +96,13 @@ std::vector<std::string> provenance_lines(const std::string& command, const Comm
   if (!record.no_version) lines = version_lines(command, record.text);
   lines.insert(lines.end(), models.begin(), models.end());
   return lines;
+}
+
+void check_row_name(const std::string& function, const std::string& name, Advice advice) {
+  if (name.starts_with('#'))
+    throw Error(function,
+                "the name " + printable(name) + " begins with #, so its lines in a table would be comments",
+                std::move(advice));
 }
 
 std::string provenance_json(const std::vector<std::string>& lines) {

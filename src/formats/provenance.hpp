@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/error.hpp"
+
 namespace carbon {
 
 /// The command line, and whether an output is to be without it (--no-version).
@@ -21,6 +23,10 @@ std::vector<std::string> version_lines(const std::string& command, const std::st
 /// models, which model_line() (src/engine/loaded_model.hpp) makes. To be asked for once a run.
 std::vector<std::string> provenance_lines(const std::string& command, const CommandRecord& record,
                                           const std::vector<std::string>& models);
+
+/// Throws Error of `function` for a name that cannot begin a row of a table below such lines: with # in
+/// front, the row would be a comment. `advice` says what else to choose.
+void check_row_name(const std::string& function, const std::string& name, Advice advice = {});
 
 /// Such lines as a JSON object with a key for each, such as carbon_embedVersion. The value is the text after
 /// the equals sign; that of a model is an object of its fields. Bytes that are not UTF-8 are replaced. Ends

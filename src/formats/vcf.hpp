@@ -179,6 +179,9 @@ void parse_write_index(const std::string& text, VcfWriterOptions& options);
 /// position `last`, counted from 1. `what` says what lies there, such as "contig chr1 has 3000000000 bases".
 void check_last_position(const VcfWriterOptions& options, int64_t last, const std::string& what);
 
+/// Whether a header line ##contig can have the name. If not, no record of a VCF can lie there.
+bool fits_contig_line(std::string_view name);
+
 /// Writes records of a VcfReader, or new ones. VcfReader::next() and functions of the writer may run in two
 /// threads at the same time, on different records.
 class VcfWriter final : public Output {

@@ -53,13 +53,16 @@ void check_lengths(const bcf_hdr_t* header) {
   }
 }
 
+bool fits_contig_line(std::string_view name) {
+  return name.find_first_of(",<>\"= ") == name.npos;
+}
+
 void extend_input_header(bcf_hdr_t* header, const VcfWriterOptions& options, bool binary) {
   const bool add_contigs = binary || header->n[BCF_DT_CTG] == 0;
   for (const auto& [name, length] : options.contigs) {
     if (!add_contigs) break;
     if (bcf_hdr_name2id(header, name.c_str()) >= 0) continue;
-    // Such a name cannot be written in a header line, so no record of the VCF can have it.
-    if (name.find_first_of(",<>\"= ") != std::string::npos) continue;
+    if (!fits_contig_line(name)) continue;
     append_line(header,
                 "##contig=<ID=" + name + (length >= 0 ? ",length=" + std::to_string(length) : "") + ">");
   }

@@ -8,13 +8,14 @@
 
 namespace carbon {
 
-void ScanAssembler::consume(const ScanItem& item) {
+uint64_t ScanAssembler::consume(const ScanItem& item) {
   if (piece_ != item.piece) {
     piece_ = item.piece;
     next_ = piece_->begin;
   }
-  keep_values(item);
+  const uint64_t bases = keep_values(item);
   emit_ready();
+  return bases;
 }
 
 // `position` is one of the track's strand.
@@ -22,14 +23,19 @@ bool ScanAssembler::has_value(const ScanTrack& track, int64_t position) const {
   return position >= track.frame && (level_ != ScanLevel::first || (position - track.frame) % bases_ == 0);
 }
 
-void ScanAssembler::keep_values(const ScanItem& item) {
+uint64_t ScanAssembler::keep_values(const ScanItem& item) {
   const ScanTrack& track = tracks_[item.span.track];
   std::deque<Value>& values = values_[item.span.track];
   const std::span<const double> rows =
       item.requests.empty() ? std::span<const double>() : item.requests.front()->values();
-  const auto n = static_cast<int64_t>(item.letters.size());
-  for (int64_t i = 0; i < n; ++i) {
-    const int64_t offset = track.reverse ? n - 1 - i : i, position = item.span.begin + offset;
+  // On the contig.
+  const int64_t begin = track.reverse ? piece_->length - item.span.end : item.span.begin,
+                end = begin + static_cast<int64_t>(item.letters.size());
+  uint64_t bases = 0;
+  for (int64_t at = begin; at < end; at = piece_->next(at + 1)) {
+    ++bases;
+    const int64_t position = track.reverse ? piece_->length - 1 - at : at,
+                  offset = position - item.span.begin;
     if (!has_value(track, position)) continue;
     Value& value = values.emplace_back();
     const int digit = base_digit(item.letters[static_cast<size_t>(offset)]);
@@ -39,10 +45,11 @@ void ScanAssembler::keep_values(const ScanItem& item) {
     for (int b = 0; b < static_cast<int>(ops::kLetters); ++b)
       value.logp[static_cast<size_t>(track.reverse ? complement_digit(b) : b)] = logs[b];
   }
+  return bases;
 }
 
 void ScanAssembler::emit_ready() {
-  for (; next_ < piece_->end; ++next_) {
+  for (; next_ < piece_->end; next_ = piece_->next(next_ + 1)) {
     for (size_t t = 0; t < tracks_.size(); ++t) {
       const int64_t position = tracks_[t].reverse ? piece_->length - 1 - next_ : next_;
       if (values_[t].empty() && has_value(tracks_[t], position)) return;

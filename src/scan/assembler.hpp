@@ -33,8 +33,9 @@ class ScanAssembler {
         take_(std::move(take)),
         values_(tracks_.size()) {}
 
-  /// Takes the spans of a piece in the order of the planner. Throws Error for a value that is not finite.
-  void consume(const ScanItem& item);
+  /// Takes the spans of a piece in the order of the planner. Returns how many wanted bases the span has.
+  /// Throws Error for a value that is not finite.
+  uint64_t consume(const ScanItem& item);
 
  private:
   using Letters = std::array<double, ops::kLetters>;
@@ -44,7 +45,7 @@ class ScanAssembler {
   };
 
   bool has_value(const ScanTrack& track, int64_t position) const;
-  void keep_values(const ScanItem& item);
+  uint64_t keep_values(const ScanItem& item);
   void emit_ready();
   void emit(int64_t position);
   bool add_strand(bool reverse, int64_t position, Value& sum);

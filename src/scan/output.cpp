@@ -3,10 +3,12 @@
 #include <algorithm>
 
 #include "src/base/error.hpp"
+#include "src/base/json.hpp"
 #include "src/base/numbers.hpp"
 #include "src/base/words.hpp"
 #include "src/files/file_name.hpp"
 #include "src/files/output.hpp"
+#include "src/formats/provenance.hpp"
 #include "src/formats/vcf.hpp"
 
 namespace carbon {
@@ -159,6 +161,18 @@ bool has(const auto& list, std::string_view wanted) {
   return std::find(list.begin(), list.end(), wanted) != list.end();
 }
 
+// Lines of a VCF would be comments, too.
+void check_table_name(const std::string& name) {
+  check_row_name("scan", name, {"leave it out with {-t 0}", {"'^" + name + "'"}});
+}
+
+void check_vcf_name(const std::string& name) {
+  check_table_name(name);
+  if (!fits_contig_line(name))
+    throw Error("scan", "the name of contig " + printable(name) + " cannot stand in the header of a VCF",
+                {"choose a table with {-O} t, or leave it out with {-t 0}", {"'^" + name + "'"}});
+}
+
 // The type that a word of -O names. Throws Error.
 const ScanOutputType& type_of_word(const std::string& word) {
   for (const ScanOutputType& type : scan_output_types())
@@ -182,6 +196,7 @@ const std::vector<ScanOutputType>& scan_output_types() {
        .help = "format: t, a table with one line per SNV (default)",
        .names = {"tsv"},
        .of_variants = true,
+       .check_name = check_table_name,
        .bytes_per_base = table_bytes,
        .open = open_table},
       {.words = {"u", "b", "v", "z"},
@@ -190,12 +205,14 @@ const std::vector<ScanOutputType>& scan_output_types() {
                "compression level",
        .names = {"vcf", "bcf"},
        .of_variants = true,
+       .check_name = check_vcf_name,
        .bytes_per_base = vcf_bytes,
        .open = open_vcf},
       {.words = {"bedgraph"},
        .shown = "bedgraph",
        .help = "bedgraph: log-likelihood of each reference base",
        .names = {"bedgraph"},
+       .check_name = check_table_name,
        .bytes_per_base = bedgraph_bytes,
        .open = open_bedgraph},
       {.words = {"bigwig"},

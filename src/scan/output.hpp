@@ -67,6 +67,8 @@ struct ScanOutputType {
   /// the name of the output. They must be regular files, and cannot be continued or put together from shares.
   std::string set = {};
   bool has_hub = false;
+  /// Throws Error for the name of a contig that the output cannot hold; null: it holds all.
+  void (*check_name)(const std::string& name) = nullptr;
   /// At most, for each base of a piece, before compression.
   uint64_t (*bytes_per_base)(const ScanPiece& piece);
   /// Opens it. Throws Error.

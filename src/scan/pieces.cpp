@@ -52,6 +52,8 @@ std::vector<ScanPiece> selected_pieces(const IndexedFasta& fasta, const ScanSele
   const auto excludes = [](const std::string& text) { return text.starts_with('^'); };
   const auto plain = [&](const std::string& text) { return excludes(text) ? text.substr(1) : text; };
   const bool excluded = excludes(selection.targets) || excludes(selection.targets_file);
+  if (excluded && plain(selection.targets).empty() && plain(selection.targets_file).empty())
+    throw Error("scan", "nothing follows the ^ of the targets; give the bases to leave out");
   const std::optional<Selected> regions = read_selection(selection.regions, selection.regions_file, fasta);
   const std::optional<Selected> targets =
       read_selection(plain(selection.targets), plain(selection.targets_file), fasta);
@@ -75,6 +77,32 @@ uint64_t total_bases(const std::vector<ScanPiece>& pieces) {
   uint64_t sum = 0;
   for (const ScanPiece& piece : pieces) sum += static_cast<uint64_t>(piece.end - piece.begin);
   return sum;
+}
+
+int64_t ScanPiece::next(int64_t position) const {
+  if (parts.empty()) return std::min(position, end);
+  // The first part that ends behind the position.
+  const auto part = std::upper_bound(parts.begin(), parts.end(), position,
+                                     [](int64_t at, const auto& one) { return at < one.second; });
+  return part == parts.end() ? end : std::min(std::max(position, part->first), end);
+}
+
+int64_t ScanPiece::last_end(int64_t position) const {
+  if (parts.empty()) return position;
+  // Behind the last part that begins before the position.
+  const auto part = std::lower_bound(parts.begin(), parts.end(), position,
+                                     [](const auto& one, int64_t at) { return one.first < at; });
+  return std::min(position, std::prev(part)->second);
+}
+
+std::vector<ScanPiece> joined_pieces(const std::vector<ScanPiece>& pieces) {
+  std::vector<ScanPiece> out;
+  for (const ScanPiece& piece : pieces) {
+    if (out.empty() || out.back().number != piece.number) out.push_back(piece);
+    out.back().end = piece.end;
+    out.back().parts.emplace_back(piece.begin, piece.end);
+  }
+  return out;
 }
 
 std::vector<ScanPiece> pieces_of_share(const std::vector<ScanPiece>& pieces, const Shard& shard) {

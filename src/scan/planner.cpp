@@ -67,34 +67,28 @@ std::vector<ScanTrack> scan_tracks(const ScanOptions& options, size_t bases) {
 }
 
 void ScanPlanner::spans(const ScanPiece& piece, const std::function<void(const TrackSpan&)>& take) const {
-  // Up to which base of the contig each track is planned.
-  std::vector<int64_t> planned(tracks_.size(), piece.begin);
+  // The next wanted base of the contig for which each track is not planned.
+  std::vector<int64_t> planned(tracks_.size(), piece.next(piece.begin));
   for (;;) {
     const auto least = std::min_element(planned.begin(), planned.end());
     if (*least >= piece.end) return;
     const auto number = static_cast<size_t>(least - planned.begin());
     const auto [reverse, frame] = tracks_[number];
+    int64_t behind = piece.end;  // the bases of the contig that get values from the window
     if (reverse) {
       const int64_t position = piece.length - 1 - *least;
-      if (position < frame) {  // the last bases of the contig are the first of this strand
-        *least = piece.end;
-        continue;
-      }
-      const ScanWindow window = window_of(grid_, frame, position);
-      const int64_t begin = std::max(window.take, piece.length - piece.end);
-      take({number, window, begin, position + 1});
-      *least = piece.length - begin;
-    } else {
-      const int64_t position = std::max<int64_t>(*least, frame);
-      if (position < piece.end) {
+      // The last bases of the contig are the first of this strand.
+      if (position >= frame) {
         const ScanWindow window = window_of(grid_, frame, position);
-        const int64_t end = std::min(window.end, piece.end);
-        take({number, window, position, end});
-        *least = end;
-      } else {
-        *least = piece.end;
+        behind = std::min(piece.length - window.take, piece.end);
+        take({number, window, piece.length - piece.last_end(behind), position + 1});
       }
+    } else if (const int64_t position = piece.next(std::max<int64_t>(*least, frame)); position < piece.end) {
+      const ScanWindow window = window_of(grid_, frame, position);
+      behind = std::min(window.end, piece.end);
+      take({number, window, position, piece.last_end(behind)});
     }
+    *least = piece.next(behind);
   }
 }
 

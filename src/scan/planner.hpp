@@ -61,8 +61,8 @@ std::vector<int> frames_of(int count, size_t bases);
 /// reverse strand.
 std::vector<ScanTrack> scan_tracks(const ScanOptions& options, size_t bases);
 
-/// The bases [begin, end) of a piece that get their values on one track from one window. All positions are
-/// those of the track's strand.
+/// The bases [begin, end) of a piece that get their values on one track from one window, from the first to
+/// the last that is wanted. All positions are those of the track's strand.
 struct TrackSpan {
   size_t track = 0;
   ScanWindow window;

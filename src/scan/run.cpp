@@ -95,8 +95,9 @@ ScanCost scan_cost(const std::vector<ScanPiece>& pieces, const ScanPlanner& plan
                    const ModelConfig& config, const ScanOutputType& output) {
   ScanCost cost;
   cost.bases = total_bases(pieces);
-  for (const ScanPiece& piece : pieces) {
+  for (const ScanPiece& piece : pieces)
     cost.output_bytes += static_cast<uint64_t>(piece.end - piece.begin) * output.bytes_per_base(piece);
+  for (const ScanPiece& piece : joined_pieces(pieces))
     planner.spans(piece, [&](const TrackSpan& span) {
       const auto row_of = [&](int64_t base) {
         return static_cast<size_t>(base - span.window.begin) / config.layout.bases();
@@ -107,7 +108,6 @@ ScanCost scan_cost(const std::vector<ScanPiece>& pieces, const ScanPlanner& plan
       cost.tokens += tokens;
       cost.operations += forward_work(config, {}, {&chunk, 1}).flops;
     });
-  }
   return cost;
 }
 
@@ -130,7 +130,7 @@ std::string cost_text(const ScanCost& cost) {
 RunTime measured(Engine& engine, const ScanPlanner& planner, const IndexedFasta& fasta,
                  const std::vector<ScanPiece>& pieces, const ScanCost& cost) {
   RunEstimate estimate;
-  for (const ScanPiece& piece : pieces) {
+  for (const ScanPiece& piece : joined_pieces(pieces)) {
     const auto bases = [&](int64_t begin, int64_t end) { return fasta.fetch(piece.contig, begin, end); };
     // A whole chromosome would be read to plan all its windows.
     ScanPiece begin = piece;
@@ -183,8 +183,11 @@ RunIdentity scan_identity(const LoadedModel& model, const ScanOptions& options,
 }
 
 // Throws Error if the output or its index cannot hold the bases that will be written.
-void check_positions(const ScanOptions& options, const std::vector<ScanPiece>& pieces) {
-  if (!scan_output_type(options).of_variants) return;
+void check_pieces(const ScanOptions& options, const std::vector<ScanPiece>& pieces) {
+  const ScanOutputType& type = scan_output_type(options);
+  for (const ScanPiece& piece : pieces)
+    if (type.check_name) type.check_name(piece.contig);
+  if (!type.of_variants) return;
   const VcfWriterOptions writing = scan_writer_options(options);
   for (const ScanPiece& piece : pieces)
     check_last_position(writing, piece.end,
@@ -192,10 +195,10 @@ void check_positions(const ScanOptions& options, const std::vector<ScanPiece>& p
                             piece.contig + " has " + count_of(piece.length, "base") + ")");
 }
 
-// Null for an output that cannot be continued: a stream, or a set of files.
+// Null for an output that is not continued: a stream, a set of files, or one that nobody keeps.
 std::unique_ptr<ResumableOutput> open_partial(const LoadedModel& model, const ScanOptions& options,
                                               const std::vector<ScanPiece>& pieces) {
-  if (!scan_output_type(options).set.empty()) return nullptr;
+  if (!options.keeps_partial || !scan_output_type(options).set.empty()) return nullptr;
   const std::string target = replaced_file(options.output);
   if (target.empty()) return nullptr;
   return std::make_unique<ResumableOutput>(target, PartialKind{"scan", "base"},
@@ -265,7 +268,7 @@ void scan_pieces(Engine& engine, const ScanOptions& options, const ScanPlanner& 
        files.partial ? "every 65,536th base of a contig" : ""},
       files, progress,
       [&](const std::function<void(ScanItem)>& emit) {
-        for (const ScanPiece& piece : pieces) {
+        for (const ScanPiece& piece : joined_pieces(pieces)) {
           const auto bases = [&](int64_t begin, int64_t end) {
             return fasta.fetch(piece.contig, begin, end);
           };
@@ -273,8 +276,7 @@ void scan_pieces(Engine& engine, const ScanOptions& options, const ScanPlanner& 
         }
       },
       [&](const ScanItem& item) {
-        assembler.consume(item);
-        done += static_cast<uint64_t>(item.span.end - item.span.begin);
+        done += assembler.consume(item);
         progress.update(done / tracks, item.piece->contig);
       });
 }
@@ -290,7 +292,7 @@ void run_scan(Engine& engine, ScanOptions options) {
   const IndexedFasta fasta(options.fasta, *options.log);
   std::vector<ScanPiece> pieces = selected_pieces(fasta, options.selection);
   if (options.shard) pieces = pieces_of_share(pieces, *options.shard);
-  check_positions(options, pieces);
+  check_pieces(options, pieces);
   const uint64_t total = total_bases(pieces);
   if (options.dry_run || options.estimate.wanted) {
     const ScanCost cost = scan_cost(pieces, planner, config, scan_output_type(options));

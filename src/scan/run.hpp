@@ -50,6 +50,7 @@ struct ScanOptions {
   int64_t context = 0;  // bp; 0: default_scan_context()
   std::optional<Shard> shard;
   EarlierRun earlier = EarlierRun::refuse;  // what becomes of OUTPUT.partial
+  bool keeps_partial = true;                // an early end leaves OUTPUT.partial for a later run
   bool dry_run = false;                     // only say what would be done
   EstimateOptions estimate;                 // the same, and measure how fast that would be
   bool version_lines = true;

@@ -19,6 +19,7 @@
 #include "src/files/ordered_texts.hpp"
 #include "src/files/output.hpp"
 #include "src/files/sequence_output.hpp"
+#include "src/formats/provenance.hpp"
 #include "src/sampling/base_scores.hpp"
 #include "src/score/assembler.hpp"
 #include "src/score/planner.hpp"
@@ -114,6 +115,7 @@ struct Piece {
 };
 
 void append_bedgraph(const Piece& piece, std::string& text) {
+  check_row_name("score", piece.name);
   for (const Piece::Value& value : piece.values) {
     text += piece.name;
     text += '\t';
@@ -127,6 +129,7 @@ void append_bedgraph(const Piece& piece, std::string& text) {
 }
 
 void append_table(const Piece& piece, std::string& text) {
+  check_row_name("score", piece.name);
   for (const Piece::Value& value : piece.values) {
     std::array<double, ops::kLetters> probabilities;
     for (size_t b = 0; b < ops::kLetters; ++b) probabilities[b] = std::exp(value.letters[b]);
@@ -183,6 +186,7 @@ class ScoreWriter final : public ScoreSink {
 
   void end() override {
     if (type_ != ScoreOutput::summary) return hand_over();
+    check_row_name("score", sequence_.name);
     std::string line = sequence_.name;
     for (const int64_t number : {sequence_.begin, sequence_.end}) {
       line += '\t';

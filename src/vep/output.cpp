@@ -10,6 +10,7 @@
 #include "src/base/words.hpp"
 #include "src/files/output.hpp"
 #include "src/formats/fasta.hpp"
+#include "src/formats/provenance.hpp"
 #include "src/vep/structural.hpp"
 
 namespace carbon {
@@ -57,10 +58,7 @@ class TableSiteOutput final : public SiteOutput {
 
   void write(VcfRecord& record, const SiteScores& scores) override {
     text_.clear();
-    if (!plain_ && record.contig().starts_with('#'))
-      throw Error("vep",
-                  "contig " + record.contig() + " begins with #, so its lines in a table would be comments",
-                  {"choose VCF or BCF with {-O} u, b, v or z"});
+    if (!plain_) check_row_name("vep", record.contig(), {"choose VCF or BCF with {-O} u, b, v or z"});
     const std::string site = record.contig() + "\t" + std::to_string(record.pos() + 1) + "\t" + record.id() +
                              "\t" + record.ref() + "\t";
     if (record.alts().empty()) text_ += site + without_alts_;
@@ -110,8 +108,11 @@ std::vector<std::string> flag_texts(const std::vector<AlleleFlag>& flags,
                                     const std::vector<std::string>& earlier) {
   std::vector<std::string> texts;
   for (size_t i = 0; i < flags.size(); ++i) {
-    const bool kept = flags[i] == AlleleFlag::scored && i < earlier.size() && earlier[i] != ".";
-    texts.push_back(kept ? earlier[i] : flag_name(flags[i]));
+    texts.emplace_back(flag_name(flags[i]));
+    if (i >= earlier.size() || earlier[i] == ".") continue;
+    // A reason that another version of the program has written stays where there is no other.
+    const std::optional<AlleleFlag> before = flag_of(earlier[i]);
+    if (flags[i] == AlleleFlag::scored || (before && *before < flags[i])) texts.back() = earlier[i];
   }
   return texts;
 }

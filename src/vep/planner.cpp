@@ -119,7 +119,10 @@ bool VepPlanner::check(Checked& checked, const RecordInput& input, Journal* jour
   Contig& contig = find_contig(record.contig());
   compare_length(record.contig(), contig, input);
   checked.contig = &contig;
-  if (contig.length < 0) ++unknown_records_;
+  if (contig.length < 0) {
+    ++unknown_records_;
+    check_declared(record.contig(), input);
+  }
   const ContigReference reference = reference_of(*checked.contig);
   std::string fasta_bases;
   const RecordCheck check = check_reference(variant, reference, fasta_bases);
@@ -169,6 +172,18 @@ VepPlanner::Contig& VepPlanner::find_contig(const std::string& vcf_name) {
     unknown_contigs_.push_back(vcf_name);
   }
   return contigs_.emplace(vcf_name, Contig{name, length}).first->second;
+}
+
+// Where the header declares the contigs of records, the first record tells, before anything is computed or
+// written.
+void VepPlanner::check_declared(const std::string& vcf_name, const RecordInput& input) {
+  const auto& declared = input.contigs;
+  if (any_contig_found_ || declared_checked_) return;
+  if (std::find(declared.begin(), declared.end(), vcf_name) == declared.end()) return;
+  declared_checked_ = true;
+  const auto known = [&](const std::string& name) { return !names_.to_fasta(name, fasta_).empty(); };
+  if (std::none_of(declared.begin(), declared.end(), known))
+    throw names_.none_matches("vep", "the VCF", declared, fasta_.path(), fasta_.names());
 }
 
 void VepPlanner::note_mismatch(const VcfRecord& record, const std::string& fasta_bases) {

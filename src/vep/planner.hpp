@@ -29,6 +29,7 @@ namespace carbon {
 struct RecordInput {
   RecordSource next;
   std::function<InfoValues(const VcfRecord& record, const std::string& tag)> info;
+  std::vector<std::string> contigs;                         // in the order of the header
   std::unordered_map<std::string, int64_t> contig_lengths;  // of those for which it has one
   /// The tag that says why scores of an earlier run, which are kept, are missing. "": none are kept.
   std::string earlier_flag = {};
@@ -78,8 +79,8 @@ class VepPlanner {
   /// Reads all records of the input, and calls `emit` for each that is kept. Scores in `journal` (may be
   /// null) are taken from it. Warns of contigs whose length in the header is not that in the FASTA. Throws
   /// Error for a reference mismatch if options.check_ref is `exit`, for so many mismatches that the assembly
-  /// must be wrong, if no contig name is in the FASTA, and for records that differ from those of the
-  /// journal.
+  /// must be wrong, if no contig name is in the FASTA, and for records that differ
+  /// from those of the journal.
   void run(const RecordInput& input, Journal* journal, const std::function<void(PlannedRecord)>& emit);
   /// Notes a contig of the file, of which run() may see only a share. Whether any contig name is in the FASTA
   /// is decided for the whole file, so that all shares of it fail or none does.
@@ -107,6 +108,7 @@ class VepPlanner {
   void plan(std::deque<Checked>& waiting, const std::function<void(PlannedRecord)>& emit);
   ContigReference reference_of(const Contig& contig) { return {reference_, contig.name, contig.length}; }
   Contig& find_contig(const std::string& vcf_name);
+  void check_declared(const std::string& vcf_name, const RecordInput& input);
   void compare_length(const std::string& vcf_name, Contig& contig, const RecordInput& input);
   void note_mismatch(const VcfRecord& record, const std::string& fasta_bases);
   void warn_of_unknown_contigs() const;
@@ -121,7 +123,7 @@ class VepPlanner {
   VepCounts counts_;
   AssemblyCheck assembly_;
   uint64_t unknown_records_ = 0;
-  bool any_contig_found_ = false;
+  bool any_contig_found_ = false, declared_checked_ = false;
   std::unordered_map<std::string, Contig> contigs_;  // by their names in the VCF
   std::vector<std::string> unknown_contigs_;         // in order of appearance
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <span>
+#include <unordered_map>
 
 #include "src/base/error.hpp"
 #include "src/base/long_run.hpp"
@@ -224,14 +225,14 @@ class RunOutputs {
 };
 
 // The records that the run annotates: all of them, or those of its shard. To find these, the records of the
-// whole input are counted first, and their contigs noted.
-IndexRange records_of_run(const VepOptions& options, VepPlanner& planner) {
+// whole input are counted first, and `note` is told their contigs.
+IndexRange records_of_run(const VepOptions& options, const std::function<void(const std::string&)>& note) {
   if (options.shard || options.estimate.limit > 0) check_share_input(options.input);
   if (!options.shard) return {};
   VcfReader vcf(options.input, options.selection, *options.log);
   const uint64_t records = count_records([&](VcfRecord& record) {
     if (!vcf.next(record)) return false;
-    planner.note_contig(record.contig());
+    note(record.contig());
     return true;
   });
   return share_of(*options.shard, records);
@@ -296,15 +297,6 @@ void close_cache(ScoreCache& cache, Log& log) {
                       " allele scores found");
 }
 
-RecordSource records_of(VcfReader& vcf, const VepOptions& options) {
-  RecordSource next = [&vcf](VcfRecord& record) { return vcf.next(record); };
-  if (!options.shard) return next;
-  check_share_input(options.input);
-  VcfReader all(options.input, options.selection, *options.log);
-  const uint64_t count = count_records([&](VcfRecord& record) { return all.next(record); });
-  return records_in(std::move(next), share_of(*options.shard, count));
-}
-
 }  // namespace
 
 void check_same_model(const LoadedModel& model, const ScoreTables& tables) {
@@ -312,6 +304,21 @@ void check_same_model(const LoadedModel& model, const ScoreTables& tables) {
   throw Error("vep", "the tables are of another model than the one that is loaded: their SHA256 is " +
                          tables.field("SHA256") + ", that of " + model.checkpoint().id() + " is " +
                          model.model_sha256());
+}
+
+void check_same_values(const LoadedModel& model, const ScoreTables& tables) {
+  check_same_model(model, tables);
+  const HeaderFields ours = header_fields(model_line("scan", "", model, ""));
+  constexpr std::pair<const char*, const char*> kOptions[] = {
+      {"Dtype", "--dtype"}, {"RopeScaling", "--rope-scaling"}, {"Metadata", "--species or --prefix"}};
+  for (const auto& [field, option] : kOptions) {
+    const auto shown = [](const std::string& value) { return value.empty() ? "none" : value; };
+    const std::string theirs = tables.field(field), mine = header_field(ours, field);
+    if (theirs != mine)
+      throw Error("vep", std::string("the tables were computed with ") + field + " " + shown(theirs) +
+                             ", and --fill would compute with " + shown(mine) + ": give " + option +
+                             " as in the run of carbon scan");
+  }
 }
 
 void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
@@ -327,11 +334,15 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
   const size_t pool = pooled_tokens(options.pool, layout.bases());
   const SitePlanner sites(std::move(recipes), layout, cache ? &*cache : nullptr, embeds, pool);
   VepPlanner planner(options, sites, embeds ? 2 * model.config().hidden : 0);
-  const IndexRange range = records_of_run(options, planner);
+  const IndexRange range = records_of_run(options, [&](const std::string& contig) {
+    planner.note_contig(contig);
+    if (tables) tables->note_contig(contig);
+  });
   VcfReader vcf(options.input, options.selection, *options.log);
+  if (tables) tables->declare_contigs(vcf.contigs());
   RecordInput input{[&](VcfRecord& record) { return vcf.next(record); },
                     [&](const VcfRecord& record, const std::string& tag) { return vcf.info(record, tag); },
-                    vcf.contig_lengths()};
+                    vcf.contigs(), vcf.contig_lengths()};
   if (options.shard) input.next = records_in(std::move(input.next), range);
 
   if (options.estimate.wanted) return estimate_vep(engine, options, planner, input);
@@ -381,8 +392,12 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
 }
 
 void run_vep_tables(const VepOptions& options, ScoreTables& tables) {
+  const IndexRange range =
+      records_of_run(options, [&](const std::string& contig) { tables.note_contig(contig); });
   VcfReader vcf(options.input, options.selection, *options.log);
-  const RecordSource next = records_of(vcf, options);
+  tables.declare_contigs(vcf.contigs());
+  RecordSource next = [&vcf](VcfRecord& record) { return vcf.next(record); };
+  if (options.shard) next = records_in(std::move(next), range);
   const ScoredTags scored = scored_tags(options.tag_prefix, tables);
   const EarlierScores earlier = earlier_scores(scored, options.tag_prefix, vcf);
   const VcfWriterOptions writing = writer_options(options, scored, earlier);
@@ -420,18 +435,46 @@ void run_vep_tables(const VepOptions& options, ScoreTables& tables) {
 
 uint64_t write_missing(const VepOptions& options, ScoreTables& tables, const std::string& bed) {
   const IndexedFasta fasta(options.fasta, *options.log);
+  ReferenceReader reference(fasta);
   const ContigNames names(options.unify_chr_names, options.chr_map);
+  const IndexRange range = records_of_run(options, [](const std::string&) {});
   VcfReader vcf(options.input, options.selection, *options.log);
+  RecordSource next = [&vcf](VcfRecord& record) { return vcf.next(record); };
+  if (options.shard) next = records_in(std::move(next), range);
   TextOutput output(bed);
   uint64_t written = 0;
-  for (VcfRecord record; vcf.next(record);)
-    tables.find_missing(record, [&](const std::string& contig, int64_t pos) {
-      const std::string name = names.to_fasta(contig, fasta);
-      if (name.empty() || pos >= fasta.length(name)) return;
+  std::unordered_map<std::string, std::string> known;  // contigs of records: their names in the FASTA, or ""
+  std::vector<std::string> unknown;                    // those without, which have SNVs to compute
+  const auto name_of = [&](const std::string& contig) -> const std::string& {
+    const auto [found, is_new] = known.try_emplace(contig);
+    if (is_new) found->second = names.to_fasta(contig, fasta);
+    return found->second;
+  };
+  for (VcfRecord record; next(record);) {
+    const std::string& name = name_of(record.contig());
+    tables.find_missing(record, [&](const std::string& contig, int64_t pos, char ref) {
+      const int64_t length = name.empty() ? -1 : fasta.length(name);
+      if (name.empty() && (unknown.empty() || unknown.back() != contig)) unknown.push_back(contig);
+      if (pos >= length) return;
+      if (const char base = reference.base(name, length, pos); base != ref)
+        throw Error("vep", "REF " + std::string(1, ref) + " at " + contig + ":" + std::to_string(pos + 1) +
+                               " differs from the FASTA (" + base +
+                               "): another assembly? give the FASTA that the tables were made of");
       output.write(name + "\t" + std::to_string(pos) + "\t" + std::to_string(pos + 1) + "\n");
       ++written;
     });
+  }
   output.close();
+  const auto has_name = [](const auto& contig) { return !contig.second.empty(); };
+  if (!unknown.empty() && std::none_of(known.begin(), known.end(), has_name))
+    throw names.none_matches("vep", "the VCF", unknown, fasta.path(), fasta.names());
+  if (!unknown.empty()) {
+    const Respelled other = respelled(unknown, fasta.names(), "the FASTA");
+    options.log->warning("vep",
+                         "contigs (" + first_of_list(unknown) + ") are not in " + fasta.path() +
+                             ": their SNVs that the tables lack are not computed" + other.words,
+                         other.advice);
+  }
   return written;
 }
 

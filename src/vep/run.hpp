@@ -29,8 +29,12 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables = nu
 /// options say with what the tables have. Throws Error.
 void run_vep_tables(const VepOptions& options, ScoreTables& tables);
 
-/// Writes the bases, in the lines of a BED file, of the SNVs of the input that no table has, under the
-/// contig's names in the FASTA. Returns their number.
+/// Throws Error if the model, as this run has opened it, computes other values than those of the tables.
+void check_same_values(const LoadedModel& model, const ScoreTables& tables);
+
+/// Writes the bases, in the lines of a BED file, of the SNVs that no table has, under the contig's names in
+/// the FASTA; of the input or of its share. Returns their number. Throws Error if the FASTA has another base
+/// than REF, or none of their contigs; some of these are a warning.
 uint64_t write_missing(const VepOptions& options, ScoreTables& tables, const std::string& bed);
 
 }  // namespace carbon

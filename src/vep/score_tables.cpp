@@ -77,7 +77,9 @@ ScoreTables::Snv ScoreTables::snv_of(const VcfRecord& record, const std::string&
   const auto differ = std::mismatch(ref.begin(), ref.end(), alt.begin(), alt.end());
   const bool one = ref.size() == alt.size() && differ.first != ref.end() &&
                    std::equal(differ.first + 1, ref.end(), differ.second + 1);
-  if (!one) {
+  if (ref == alt) {
+    snv.flag = AlleleFlag::not_in_table;
+  } else if (!one) {
     snv.flag = AlleleFlag::multibase;
   } else if (!is_acgt({differ.first, differ.first + 1})) {
     snv.flag = AlleleFlag::non_acgt;
@@ -89,15 +91,22 @@ ScoreTables::Snv ScoreTables::snv_of(const VcfRecord& record, const std::string&
   return snv;
 }
 
-const std::string& ScoreTables::known_name(const std::string& contig) {
-  if (const auto known = known_.find(contig); known != known_.end()) return known->second;
+std::string ScoreTables::find_name(const std::string& contig) const {
   const auto has = [&](const std::string& name) {
     return std::any_of(tables_.begin(), tables_.end(),
                        [&](const SnvTable& table) { return table.has_contig(name); });
   };
-  const std::string name = names_.find(contig, has, tables_.front().path());
-  if (name.empty()) unknown_.push_back(contig);
-  return known_.emplace(contig, name).first->second;
+  return names_.find(contig, has, tables_.front().path());
+}
+
+const std::string& ScoreTables::known_name(const std::string& contig) {
+  if (const auto known = known_.find(contig); known != known_.end()) return known->second;
+  const std::string& name = known_.emplace(contig, find_name(contig)).first->second;
+  if (name.empty()) {
+    unknown_.push_back(contig);
+    check_declared(contig);
+  }
+  return name;
 }
 
 float ScoreTables::value_of(const std::string& contig, const Snv& snv) {
@@ -117,6 +126,18 @@ float ScoreTables::value_of(const std::string& contig, const Snv& snv) {
   return value;
 }
 
+void ScoreTables::check_declared(const std::string& contig) {
+  if (declared_checked_ || std::find(declared_.begin(), declared_.end(), contig) == declared_.end()) return;
+  declared_checked_ = true;
+  const auto known = [&](const std::string& name) { return !find_name(name).empty(); };
+  if (std::none_of(declared_.begin(), declared_.end(), known)) check_any_contig();
+}
+
+void ScoreTables::declare_contigs(std::vector<std::string> names) {
+  declared_ = std::move(names);
+  if (!known_.empty()) check_any_contig();
+}
+
 TableScores ScoreTables::look_up(const VcfRecord& record) {
   TableScores scores;
   for (const std::string& alt : record.alts()) {
@@ -130,11 +151,11 @@ TableScores ScoreTables::look_up(const VcfRecord& record) {
 }
 
 void ScoreTables::find_missing(const VcfRecord& record,
-                               const std::function<void(const std::string&, int64_t)>& missing) {
+                               const std::function<void(const std::string&, int64_t, char)>& missing) {
   for (const std::string& alt : record.alts())
     if (const Snv snv = snv_of(record, alt);
         snv.flag == AlleleFlag::scored && std::isnan(value_of(record.contig(), snv)))
-      missing(record.contig(), snv.pos);
+      missing(record.contig(), snv.pos, snv.ref);
 }
 
 void add_table_scores(TableScores found, SiteScores& scores, std::vector<AlleleFlag>& flags) {
@@ -143,20 +164,33 @@ void add_table_scores(TableScores found, SiteScores& scores, std::vector<AlleleF
     if (flags[i] == AlleleFlag::scored) flags[i] = found.flags[i];
 }
 
-void ScoreTables::check_contigs(Log& log) const {
-  if (unknown_.empty()) return;
+Respelled ScoreTables::respelled_unknown() const {
   std::vector<std::string> theirs;
   for (const SnvTable& table : tables_)
     for (std::string& name : table.contigs())
       if (std::find(theirs.begin(), theirs.end(), name) == theirs.end()) theirs.push_back(std::move(name));
-  const std::string where = tables_.front().path() + (tables_.size() > 1 ? " or another table" : "");
-  const Respelled other = respelled(unknown_, theirs, "the table");
-  if (unknown_.size() == known_.size())
-    throw Error("vep", "no contig of the VCF (" + first_of_list(unknown_) + ") is in " + where + other.words,
-                {"give the right names in pairs with {--chr-map} FILE"});
+  return respelled(unknown_, theirs, "the table");
+}
+
+std::string ScoreTables::where() const {
+  return tables_.front().path() + (tables_.size() > 1 ? " or another table" : "");
+}
+
+void ScoreTables::check_any_contig() const {
+  if (unknown_.size() < known_.size()) return;
+  throw Error(
+      "vep",
+      "no contig of the VCF (" + first_of_list(unknown_) + ") is in " + where() + respelled_unknown().words,
+      {"give the right names in pairs with {--chr-map} FILE"});
+}
+
+void ScoreTables::check_contigs(Log& log) const {
+  if (unknown_.empty()) return;
+  check_any_contig();
+  const Respelled other = respelled_unknown();
   if (!other.words.empty())
     log.warning("vep",
-                "contigs of the VCF (" + first_of_list(unknown_) + ") are not in " + where + other.words,
+                "contigs of the VCF (" + first_of_list(unknown_) + ") are not in " + where() + other.words,
                 other.advice);
 }
 

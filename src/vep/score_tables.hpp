@@ -33,13 +33,20 @@ class ScoreTables {
   std::string model_line(const std::string& id) const;
   InfoTag tag(const std::string& prefix) const;
 
+  /// The contigs that the header of the VCF declares. If the tables have none of them, Error is thrown: here
+  /// where contigs of records are noted, else by the first record.
+  void declare_contigs(std::vector<std::string> names);
+  /// Notes a contig of the file, of which a run may see only a share; before declare_contigs().
+  void note_contig(const std::string& contig) { known_name(contig); }
   /// The scores of the ALTs that are SNVs, however REF and ALT spell them. Throws Error, naming the place, if
   /// a table has another REF.
   TableScores look_up(const VcfRecord& record);
-  /// Calls `missing` with the contig's name in the VCF and the position of each SNV that no table has.
-  void find_missing(const VcfRecord& record, const std::function<void(const std::string&, int64_t)>& missing);
-  /// Throws Error if records were looked up, and the tables have no contig of any of them. Warns if they have
-  /// some in another spelling.
+  /// Calls `missing` with the contig's name in the VCF, the position and the REF of each SNV that no table
+  /// has.
+  void find_missing(const VcfRecord& record,
+                    const std::function<void(const std::string&, int64_t, char)>& missing);
+  /// Throws Error if records were looked up, and the tables have no contig of any of them.
+  /// Warns if they have some in another spelling.
   void check_contigs(Log& log) const;
 
  private:
@@ -51,7 +58,12 @@ class ScoreTables {
   };
   static Snv snv_of(const VcfRecord& record, const std::string& alt);
   float value_of(const std::string& contig, const Snv& snv);
+  std::string find_name(const std::string& contig) const;
   const std::string& known_name(const std::string& contig);
+  void check_declared(const std::string& contig);
+  void check_any_contig() const;
+  std::string where() const;
+  Respelled respelled_unknown() const;
 
   std::vector<SnvTable> tables_;
   ContigNames names_;
@@ -59,6 +71,8 @@ class ScoreTables {
   std::unordered_map<std::string, std::string>
       known_;                         // contigs of the VCF: their names in the tables, or ""
   std::vector<std::string> unknown_;  // those without, in order of appearance
+  std::vector<std::string> declared_;
+  bool declared_checked_ = false;
 };
 
 /// Adds what the tables have to the scores of a record. `flags` says why other scores of an allele are

@@ -1,9 +1,14 @@
 #include "src/vep/variant.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace carbon {
 namespace {
+
+constexpr const char* kFlagNames[kAlleleFlags] = {"",          "no_contig",    "edge",          "symbolic",
+                                                  "star",      "non_acgt",     "ref_mismatch",  "too_long",
+                                                  "multibase", "not_in_table", "changes_length"};
 
 // `bases` are inserted before `pos` or removed from there.
 NormalAllele shifted_left(int64_t pos, std::string bases, bool insertion,
@@ -38,10 +43,13 @@ std::string_view ReferenceSlice::get(int64_t from, int64_t to) const {
 }
 
 const char* flag_name(AlleleFlag flag) {
-  static constexpr const char* names[kAlleleFlags] = {
-      "",         "no_contig", "edge",         "symbolic",      "star", "non_acgt", "ref_mismatch",
-      "too_long", "multibase", "not_in_table", "changes_length"};
-  return names[static_cast<int>(flag)];
+  return kFlagNames[static_cast<int>(flag)];
+}
+
+std::optional<AlleleFlag> flag_of(const std::string& name) {
+  const auto found = std::find(std::begin(kFlagNames), std::end(kFlagNames), name);
+  if (name.empty() || found == std::end(kFlagNames)) return std::nullopt;
+  return static_cast<AlleleFlag>(found - std::begin(kFlagNames));
 }
 
 const char* flag_meaning(AlleleFlag flag) {

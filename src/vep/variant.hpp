@@ -83,6 +83,8 @@ enum class AlleleFlag {
 inline constexpr int kAlleleFlags = 11;
 /// "" for scored, else the text of CARBON_FLAG.
 const char* flag_name(AlleleFlag flag);
+/// The reason that CARBON_FLAG gives; nothing for a text that is none.
+std::optional<AlleleFlag> flag_of(const std::string& name);
 /// The same in a few words, for people.
 const char* flag_meaning(AlleleFlag flag);
 

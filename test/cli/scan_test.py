@@ -6,9 +6,10 @@ test/reference/scan_reference.py computes every value in float64 from whole wind
 import math
 import os
 import random
+import re
 import sys
 
-from harness import (bgzip, carbon, case, decompress, expect, expect_close, expect_equal, expect_failure, fresh, info_of, main,
+from harness import (bgzip, carbon, case, data, decompress, expect, expect_close, expect_equal, expect_failure, fresh, info_of, main,
                      model, ok, read, records, refused, to_fasta, tool, write)
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "reference"))
@@ -188,6 +189,45 @@ def regions_follow_bcftools():
         expect_equal(places(*args), others, "bases of %s" % (args,))
     lines = records(scan(fasta, "--context", 24, "-R", bed).text)
     expect_equal([line.split("\t")[0] for line in (lines[0], lines[-1])], ["long", "window"], "order of the FASTA")
+
+
+@case
+def bases_of_one_window_cost_one_window():
+    fasta = fasta_of({"long": random_bases(random.Random(5), 900)})
+    def cost(*args):
+        line, = [line for line in carbon("scan", "-m", model(**SHORT), "-f", fasta, "--context", 24, "--dry-run", *args).lines() if "windows" in line and "tokens" in line]
+        return [int(number) for number in re.match(r"(\d+) bases in (\d+) windows with (\d+) tokens", line).groups()]
+    bed = write(fresh(), "each.bed", "".join("long\t%d\t%d\n" % (i, i + 1) for i in range(0, 900, 2)))
+    few = write(fresh(), "few.bed", "long\t500\t501\nlong\t505\t506\n")
+    whole, each = cost(), cost("-R", bed)
+    expect_equal(each[0], 450, "bases")
+    expect(each[1:] <= whole[1:], "every second base %r, all bases %r" % (each, whole))
+    expect(cost("-R", few)[2] <= cost("-r", "long:501-506")[2], "two bases cost more than those between them")
+    run = lambda *args: table(scan(fasta, "--context", 24, *args).text)
+    every, part = run(), run("-R", bed)
+    expect_equal(part, {key: value for key, value in every.items() if int(key[1]) % 2 == 1}, "values")
+
+
+@case
+def targets_without_anything_are_refused():
+    for option in ("-t", "-T"):
+        for command in (("scan", "-m", model(), "-f", fasta_of({"c": "ACGT" * 9})), ("vep", "-m", model(), "-f", data("mini.fa"), data("mini.vcf"))):
+            expect_failure(carbon(*command, option, "^"), "nothing follows the ^")
+
+
+@case
+def a_name_that_an_output_cannot_hold_is_refused_before_anything_is_computed():
+    fasta = fasta_of({"c": "ACGT" * 9, "#x": "ACGT" * 9, "a=b": "ACGT" * 9})
+    run = lambda *args: carbon("scan", "-m", model(**SHORT), "-f", fasta, "--context", 24, *args)
+    for args, words in ((("-O", "t"), ("#x", "comments", "-t '^#x'")), (("-O", "bedgraph"), ("#x", "comments")),
+                        (("-O", "v"), ("#x", "comments")), (("-O", "b", "-t", "^#x"), ("a=b", "VCF", "-t '^a=b'"))):
+        result = run(*args)
+        expect_failure(result, *words)
+        expect_equal(result.text, "", "output before the refusal")
+    expect_equal({line.split("\t")[0] for line in records(run("-O", "t", "-t", "^#x").text)}, {"c", "a=b"}, "the others as a table")
+    expect_equal({line.split("\t")[0] for line in records(run("-O", "v", "-r", "c").text)}, {"c"}, "the others as VCF")
+    for verb in (("score",), ("score", "-O", "tsv"), ("score", "-O", "bedgraph"), ("embed",)):
+        expect_failure(carbon(*verb, "-m", model(), fasta), "the name #x begins with #")
 
 
 @case

@@ -4,7 +4,7 @@ import os
 import random
 
 from harness import (carbon, case, expect, expect_equal, expect_failure, fresh, genome, info_of, main, model, ok, read,
-                     records, tool, write)
+                     records, to_fasta, tool, write)
 from vep_support import OTHER, reference, summary_of, values, vcf
 
 FLAG, TAG = "CARBON_FLAG", "CARBON_SCAN"
@@ -93,10 +93,10 @@ def spellings_and_what_is_no_snv():
     expect_equal([info_of(line).get(TAG) for line in lines],
                  [value(2), value(3), ".", ".", ".,.,.", None, ".", ".", ".", value(0) + ",.", "."], "values")
     expect_equal([values(line, FLAG) for line in lines],
-                 [None, None, ["multibase"], ["multibase"], ["star", "symbolic", "non_acgt"], None, ["multibase"], ["not_in_table"],
+                 [None, None, ["multibase"], ["multibase"], ["star", "symbolic", "non_acgt"], None, ["not_in_table"], ["not_in_table"],
                   ["edge"], [None, "multibase"], ["not_in_table"]], "flags")
-    expect_equal(summary_of(result), {"total": 11, "scored": 3, "multibase": 4, "star": 1, "symbolic": 1, "non_acgt": 1, "edge": 1,
-                                      "not_in_table": 2}, "summary")
+    expect_equal(summary_of(result), {"total": 11, "scored": 3, "multibase": 3, "star": 1, "symbolic": 1, "non_acgt": 1, "edge": 1,
+                                      "not_in_table": 3}, "summary")
 
 
 @case
@@ -156,7 +156,10 @@ def damaged_and_wrong_tables():
     for name in ("none.tsv.gz", "none.bcf"):
         expect_failure(carbon("vep", "--table", os.path.join(d, name), path), name)
     expect_failure(carbon("vep", "--table", path, path), "in.vcf")
-    expect_failure(carbon("vep", "--table", scanned(), vcf([("zz", 5, "A", "C")], contigs=("zz",))), "no contig of the VCF", "zz")
+    for contigs in (("zz",), ()):  # declared or not
+        refused = carbon("vep", "--table", scanned(), vcf([("zz", 5, "A", "C")] * 3, contigs=contigs))
+        expect_failure(refused, "no contig of the VCF", "zz")
+        expect(not contigs or not records(refused.text), "records before the refusal", refused)
 
 
 @case
@@ -171,14 +174,40 @@ def fill_computes_what_is_not_there():
         filled = looked_up(part, "--fill", "-m", model(), "-f", reference(), path=path)
         expect_equal(filled.text, whole.text, "filled " + kind)
         expect(any("that the tables lack are computed" in line for line in filled.err.splitlines()), "no message", filled)
+    shares = [looked_up(part, "--fill", "-m", model(), "-f", reference(), "--shard", "%d/3" % i, path=path) for i in (1, 2, 3)]
+    expect_equal(sum((records(share.text) for share in shares), []), records(whole.text), "shares")
+    computed = [int(line.split()[1]) for share in shares for line in share.err.splitlines() if "that the tables lack are computed" in line]
+    expect_equal(sum(computed), summary_of(missing)["not_in_table"], "SNVs that the shares compute: %r" % shares[0].err)
+    lone = vcf([row for row in snvs(120, 6) if row[0] == "c2"])  # on no contig of the table
+    expect_equal(records(looked_up(part, "--fill", "-m", model(), "-f", reference(), path=lone).text), records(looked_up(scanned(), path=lone).text), "another contig")
     full = looked_up(scanned(), "--fill", "-m", model(), "-f", reference(), path=path)
     expect_equal(full.text, whole.text, "nothing to fill")
     expect_failure(carbon("vep", "--table", part, "--fill", "-m", model(), "-f", reference(), "-", stdin=read(path)), "standard input")
 
 
 @case
+def fill_is_refused_before_it_computes():
+    part, path = scanned("tsv.gz", "-r", "c1:1-300"), vcf(snvs(120, 6))
+    fill = lambda *args: carbon("vep", "--table", part, "--fill", "-m", model(), path, *args)
+    other = {name: sequence[1:] + "A" for name, sequence in genome().items()}
+    renamed = {"x" + name: sequence for name, sequence in genome().items()}
+    for args, words in ((("-f", reference(), "--dtype", "f32"), ("Dtype bf16", "with f32", "--dtype")),
+                        (("-f", write(fresh(), "other.fa", to_fasta(other.items()))), ("differs from the FASTA", "another assembly?")),
+                        (("-f", write(fresh(), "renamed.fa", to_fasta(renamed.items()))), ("no contig of the VCF",))):
+        refused = fill(*args)
+        expect_failure(refused, *words)
+        expect("are computed" not in refused.err, "something was computed", refused)
+    # Contigs that neither has are no reason to stop.
+    rest = vcf([("c1", 70, genome()["c1"][69].upper(), OTHER[genome()["c1"][69].upper()]), ("zz", 5, "A", "C")], contigs=("c1", "zz"))
+    result = looked_up(part, "--fill", "-m", model(), "-f", reference(), path=rest)
+    expect_equal([values(line, FLAG) for line in records(result.text)], [None, ["not_in_table"]], "flags")
+    expect(any("zz" in line and "not computed" in line for line in result.messages("W")), "no warning", result)
+
+
+@case
 def beside_a_recipe():
-    path = vcf(snvs(60, 7) + [("c2", 40, genome()["c2"][39].upper(), genome()["c2"][39].upper() + "AC")])
+    base = genome()["c2"][39].upper()
+    path = vcf(snvs(60, 7) + [("c2", 40, base, base + "AC"), ("c2", 40, base, base + "AC" * 20)])
     args = ("vep", "-m", model(), "-f", reference(), "-w", 48, "--no-version", "--recipe", "centered")
     alone, both = ok(*args, path), ok(*args, "--table", scanned(), path)
     table_only = looked_up(scanned(), path=path)
@@ -186,12 +215,12 @@ def beside_a_recipe():
         info = info_of(b)
         expect_equal(info.get("CARBON_LLR"), info_of(a).get("CARBON_LLR"), "the recipe's score")
         expect_equal(info.get(TAG), info_of(c).get(TAG), "the table's score")
-    expect_equal(values(records(both.text)[-1], FLAG), ["multibase"], "flag of an indel")
+    expect_equal([values(line, FLAG) for line in records(both.text)[-2:]], [["multibase"], ["too_long"]], "flags of insertions")
     for start, count in (("##carbon_vepModel=<ID=CARBON_LLR,", 1), ("##carbon_scanModel=<ID=CARBON_SCAN,", 1)):
         expect_equal(sum(line.startswith(start) for line in both.lines()), count, start)
-    # One after the other, the table last: the same scores.
+    # One after the other, the table last: the same scores, and of two reasons the same one.
     after = looked_up(scanned(), path=write(fresh(), "alone.vcf", alone.out))
-    pick = lambda text: [(info_of(line).get("CARBON_LLR"), info_of(line).get(TAG)) for line in records(text)]
+    pick = lambda text: [[info_of(line).get(tag) for tag in ("CARBON_LLR", TAG, FLAG)] for line in records(text)]
     expect_equal(pick(after.text), pick(both.text), "one after the other")
     again = looked_up(scanned(), path=write(fresh(), "after.vcf", after.out))
     expect_equal(records(again.text), records(after.text), "a second look-up")
@@ -209,6 +238,9 @@ def outputs_shards_and_names():
     expect_equal([row[5] for row in rows], [value for line in records(whole.text) for value in info_of(line)[TAG].split(",")], "table")
     shards = [records(looked_up(scanned(), "--shard", "%d/3" % i, path=path).text) for i in (1, 2, 3)]
     expect_equal(sum(shards, []), records(whole.text), "shards")
+    for contigs in (("c1", "zz"), ()):  # a share that has unknown contigs alone
+        last = looked_up(scanned(), "--shard", "2/2", path=vcf([("c1", 70, "A", "."), ("zz", 5, "A", "C")], contigs=contigs))
+        expect_equal([values(line, FLAG) for line in records(last.text)], [["not_in_table"]], "a share")
     prefixed = write(d, "chr.vcf", read(path).decode().replace("\nc", "\nchrc").replace("ID=c", "ID=chrc").replace("\ntiny", "\nchrtiny").replace("ID=tiny", "ID=chrtiny"))
     named = looked_up(scanned(), "--unify-chr-names", "chr,-", path=prefixed)
     expect_equal([info_of(line)[TAG] for line in records(named.text)], [info_of(line)[TAG] for line in records(whole.text)], "names")

@@ -155,6 +155,10 @@ def contigs_that_the_fasta_lacks_are_told_once():
     expect_failure(result, "no contig of the VCF", "decoy0")
     expect("reading ended early" not in result.err, "nothing was left to compute", result)
     expect_equal(len([line for line in result.err.splitlines() if "decoy" in line]), 1, "lines that name a contig")
+    declared = vcf(rows[1:], contigs=["decoy%d" % i for i in range(7)])
+    result = carbon("vep", "-m", model(), "-f", reference(), declared)
+    expect_failure(result, "no contig of the VCF (decoy0, ...)")
+    expect_equal(records(result.text), [], "records before the refusal")
 
 
 @case

@@ -1,6 +1,8 @@
 // Where the windows of a scan lie, and which bases its shares have.
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "src/base/error.hpp"
 #include "src/scan/pieces.hpp"
 #include "src/scan/planner.hpp"
@@ -57,6 +59,38 @@ TEST_CASE("shares of the bases are all bases in order") {
     for (uint64_t index = 1; index <= count; ++index) list(pieces_of_share(pieces, {index, count}), bases);
     CHECK(bases == wanted);
   }
+}
+
+TEST_CASE("pieces of a contig share the windows that give them values") {
+  ScanOptions options;
+  options.frames = 1;
+  const ScanPlanner planner(make_scan_grid(24, 11, 6), options);  // windows of 60 bp every 36 bp
+  std::vector<ScanPiece> pieces;
+  for (int64_t i = 0; i < 300; i += 3) pieces.push_back({"c", 0, 311, i, i + 1});
+  pieces.push_back({"d", 1, 9, 0, 9});
+  const std::vector<ScanPiece> joined = joined_pieces(pieces);
+  REQUIRE(joined.size() == 2);
+  CHECK(joined[0].parts.size() == 100);
+  CHECK(total_bases(pieces) == 109);
+  for (const ScanPiece& piece : joined) {
+    const auto windows = [&](const ScanPiece& of) {
+      std::set<std::pair<size_t, int64_t>> out;
+      size_t spans = 0;
+      planner.spans(of, [&](const TrackSpan& span) {
+        out.emplace(span.track, span.window.begin);
+        ++spans;
+      });
+      CHECK(out.size() == spans);  // each once
+      return out;
+    };
+    CHECK(windows(piece) == windows({piece.contig, piece.number, piece.length, piece.begin, piece.end}));
+  }
+  // Gaps that no window ends in are not computed.
+  CHECK(joined[0].next(0) == 0);
+  CHECK(joined[0].next(1) == 3);
+  CHECK(joined[0].next(298) == joined[0].end);
+  CHECK(joined[0].last_end(3) == 1);
+  CHECK(joined[0].last_end(4) == 4);
 }
 
 TEST_CASE("the spans of a piece cover each base once per track, in the order of the contig") {

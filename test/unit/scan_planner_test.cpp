@@ -90,6 +90,17 @@ TEST_CASE("a scan of a sequence in memory is that of the sequence in a file") {
       for (const Base& base : wanted)
         if (base.position >= 333 && base.position < 601) part.push_back(base);
       CHECK(bases({"c", 0, length, 333, 601}, in_memory) == part);
+      // So have several parts, which share windows.
+      const std::vector<ScanPiece> parts = {{"c", 0, length, 2, 3},     {"c", 0, length, 9, 40},
+                                            {"c", 0, length, 41, 42},   {"c", 0, length, 333, 601},
+                                            {"c", 0, length, 700, 702}, {"c", 0, length, 800, length}};
+      std::vector<Base> of_parts;
+      for (const Base& base : wanted)
+        for (const ScanPiece& one : parts)
+          if (base.position >= one.begin && base.position < one.end) of_parts.push_back(base);
+      const std::vector<ScanPiece> joined = joined_pieces(parts);
+      REQUIRE(joined.size() == 1);
+      CHECK(bases(joined[0], in_memory) == of_parts);
 
       std::string table;
       scan(engine.get(), options, whole, in_memory, [&](const ScannedBase& base) {
