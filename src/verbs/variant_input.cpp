@@ -69,9 +69,9 @@ std::vector<std::optional<StructuralAllele>> read_structural(const Fields& varia
   std::map<std::string, InfoValues> info;
   if (const nlohmann::json* const all = variant.find("info")) {
     if (!all->is_object()) variant.fail("info", "must be an object, such as {\"END\": 2000}");
-    for (const auto& [tag, value] : all->items())
-      info[tag] =
-          info_values(value, [&](const char* wanted) { variant.fail("info." + printable(tag), wanted); });
+    for (const auto& one : all->items())
+      info[one.key()] = info_values(
+          one.value(), [&](const char* wanted) { variant.fail("info." + printable(one.key()), wanted); });
   }
   const auto number = [](int64_t value) {
     InfoValues values;

@@ -136,8 +136,9 @@ TEST_CASE("carbon.h: a VCF gives inputs of variants, and says what is wrong with
                 {"<DUP>", "CN", 5},
                 {"<DEL>", "IMPRECISE", "yes"},
                 {"<DEL>", "SVINSLEN", 4}};
-  for (const auto& [alt, tag, value] : claims) {
-    CAPTURE(tag);
+  for (const auto& claim : claims) {
+    const auto& [alt, tag, value] = claim;
+    CAPTURE(claim.tag);
     CHECK(!with(alt, tag, value));
     CHECK(!with(alt, tag, nlohmann::json::array({value})));
     for (const auto& nested : {nlohmann::json::object(), nlohmann::json::array({nlohmann::json::array()}),

@@ -130,7 +130,8 @@ TEST_CASE("report: scores by group, where small groups and those without a name 
 TEST_CASE("report: bins have round edges that are the nearest doubles, and hold all values") {
   const std::pair<double, double> ranges[] = {{-3.7, 2.9},  {0, 1},   {0, 0.07}, {-1e-12, 1e-12}, {5, 5.0001},
                                               {1e20, 3e20}, {-2, -2}, {0, 0},    {7e37, 3e38}};
-  for (const auto& [least, most] : ranges) {
+  for (const auto& range : ranges) {
+    const double least = range.first, most = range.second;
     const ScoreBins bins(least, most);
     CAPTURE(least);
     CAPTURE(most);
