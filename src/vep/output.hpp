@@ -37,8 +37,7 @@ inline constexpr Word<TableHeader> kTableHeaderWords[] = {{"full", TableHeader::
                                                           {"plain", TableHeader::plain}};
 
 /// The texts of the flags of a record's ALTs. `earlier` has the reasons of an earlier run whose scores are
-/// kept
-/// ("." or nothing where it has none): of two reasons the first of AlleleFlag is written, as by one run.
+/// kept ("." or nothing where it has none): of two reasons the first of AlleleFlag is written, as by one run.
 std::vector<std::string> flag_texts(const std::vector<AlleleFlag>& flags,
                                     const std::vector<std::string>& earlier);
 

@@ -79,8 +79,8 @@ class VepPlanner {
   /// Reads all records of the input, and calls `emit` for each that is kept. Scores in `journal` (may be
   /// null) are taken from it. Warns of contigs whose length in the header is not that in the FASTA. Throws
   /// Error for a reference mismatch if options.check_ref is `exit`, for so many mismatches that the assembly
-  /// must be wrong, if no contig name is in the FASTA, and for records that differ
-  /// from those of the journal.
+  /// must be wrong, if no contig name is in the FASTA, and for records that differ from those of the
+  /// journal.
   void run(const RecordInput& input, Journal* journal, const std::function<void(PlannedRecord)>& emit);
   /// Notes a contig of the file, of which run() may see only a share. Whether any contig name is in the FASTA
   /// is decided for the whole file, so that all shares of it fail or none does.
