@@ -81,7 +81,7 @@ uint64_t annotate(const VepOptions& options, const SitePlanner& sites, const Vcf
         return true;
       },
       [&](const VcfRecord& record, const std::string& tag) { return reader.info(record, tag); },
-      reader.contig_lengths()};
+      reader.contigs(), reader.contig_lengths()};
   uint64_t count = 0;
   planner.run(input, nullptr, [&](PlannedRecord planned) {
     const size_t alts = planned.record.alts().size();
