@@ -225,7 +225,10 @@ for part in "carbon-$version.tar.gz: make check tries the sources" "carbon-$vers
 done
 
 echo
-{ printf 'artefact\tsystem\tfirst score\tseconds\tsmoke.sh\tbytes\n'; cat "$work/table" 2> /dev/null || true; } | column -t -s $'\t'
+{ printf 'artefact\tsystem\tfirst score\tseconds\tsmoke.sh\tbytes\n'; cat "$work/table" 2> /dev/null || true; } |
+  awk -F '\t' '
+    { for (i = 1; i <= NF; ++i) { cell[NR, i] = $i; if (length($i) > width[i]) width[i] = length($i) } }
+    END { for (row = 1; row <= NR; ++row) for (i = 1; i <= NF; ++i) printf("%s", i < NF ? sprintf("%-*s  ", width[i], cell[row, i]) : cell[row, i] "\n") }'
 [[ ! -s $work/left-out ]] || { echo; cat "$work/left-out"; }
 ((tried)) || { echo "nothing could be tried"; exit $((failed ? 1 : 2)); }
 exit $failed

@@ -85,7 +85,7 @@ class ContigReader {
   using Take = std::function<void(Contig)>;
 
   ContigReader(const AnnotateOptions& options, const Contigs& known, const KeptProbabilities* kept)
-      : options_(options), kept_(kept), read_(kept ? kept->continued() : std::nullopt) {
+      : options_(options), kept_(kept), read_(kept ? kept->continued() : std::nullopt), names_(options) {
     if (kept != nullptr) kept_bases_ = kept->bases();
     for (const auto& [name, bases] : known) all_ += static_cast<uint64_t>(bases);
   }

@@ -118,7 +118,6 @@ class LinesOutput final : public ContigOutput {
 
   void write(const AnnotatedContig& contig) override {
     constexpr int64_t kPiece = int64_t{1} << 16;
-    check_row_name("annotate", contig.record.name);
     const std::string start = contig.record.name + "\t";
     each_piece(contig, kPiece, [&](int64_t begin, size_t bases) {
       text_.clear();
@@ -182,8 +181,13 @@ class TracksOutput final : public ContigOutput {
 
 }  // namespace
 
+DistinctContigs::DistinctContigs(const AnnotateOptions& options)
+    : lines_begin_with_names_(annotate_output_type(options) == AnnotateOutput::tsv ||
+                              annotate_output_type(options) == AnnotateOutput::bedgraph) {}
+
 void DistinctContigs::check(const std::string& path, const FastaRecord& contig) {
   constexpr uint64_t kMostBases = std::numeric_limits<uint32_t>::max();
+  if (lines_begin_with_names_) check_row_name("annotate", contig.name);
   if (!names_.insert(contig.name).second)
     throw Error("annotate", path + ": two sequences are called " + printable(contig.name) +
                                 ", so their genes would have the same IDs; rename one of them");

@@ -41,10 +41,13 @@ class ContigOutput {
 /// The contigs of a run, whose names must differ.
 class DistinctContigs {
  public:
-  /// Throws Error for a contig with the name of another, and for one that is too long for a bigWig.
+  explicit DistinctContigs(const AnnotateOptions& options);
+  /// Throws Error for a contig with the name of another, for one whose lines would be comments, and for one
+  /// that is too long for a bigWig.
   void check(const std::string& path, const FastaRecord& contig);
 
  private:
+  bool lines_begin_with_names_;
   std::unordered_set<std::string> names_;
 };
 

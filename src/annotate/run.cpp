@@ -64,7 +64,7 @@ void run_annotate_tracks(const AnnotateOptions& options) {
   const Tracks tracks(options.from_tracks);
   const auto outputs = open_outputs(options, provenance_lines(kFunction, options.record, {}), {});
   Progress progress(*options.log, options.progress, kFunction, "bp");
-  DistinctContigs names;
+  DistinctContigs names(options);
   int64_t done = 0, missing = 0;
   size_t number = 0;
   for (const std::string& path : options.inputs.files) {

@@ -90,6 +90,7 @@ constexpr const char* kFunction = "main_vep";
 constexpr const char* kOfRecipes[] = {"window",    "context",   "horizon", "strand",           "phases",
                                       "cache",     "resume",    "restart", "max-ref-mismatch", "estimate",
                                       "check-ref", "histogram", "level",   "embeddings",       "measure"};
+constexpr const char* kOfValues[] = {"dtype", "rope-scaling", "prefix", "species", "gene-type"};
 
 // As the tables say that the scan was run that made them.
 ScanOptions scan_of(const ScoreTables& tables, const VepOptions& options) {
@@ -121,6 +122,13 @@ void check_table_options(const CommandLine& line, const VepOptions& options, boo
       throw Error(kFunction, "--" + std::string(name) +
                                  " has no effect where all scores come from tables; leave it " +
                                  "out, or choose a recipe with --recipe");
+  for (const char* const name : kOfValues)
+    if (line.given(name) && !fill)
+      throw Error(kFunction, "--" + std::string(name) +
+                                 " has no effect where nothing is computed; leave it out, add --fill, or "
+                                 "choose a recipe with --recipe");
+  if (line.given("lora") && !line.given("model"))
+    throw Error(kFunction, "--lora has no effect without -m, the model of the tables");
   if (fill && options.fasta.empty())
     throw Error(kFunction, "--fill computes scores, which needs -f, the FASTA that was scanned");
   if (fill && !line.given("model"))
@@ -135,14 +143,16 @@ ScoreTables open_tables(const VepOptions& options) {
 }
 
 // Computes the SNVs of the input that the tables lack, as the scan that made these did, and adds a table of
-// them, in `folder`, to the options. Throws Error.
-void fill_tables(Engine& engine, VepOptions& options, PrivateDirectory& folder) {
+// them, in `folder`, to the options. Beside recipes, --check-ref says whether another REF ends the run;
+// tables alone have no such option, and another assembly is the likely reason. Throws Error.
+void fill_tables(Engine& engine, VepOptions& options, bool tables_alone, PrivateDirectory& folder) {
   ScoreTables tables = open_tables(options);
   check_same_values(engine.model(), tables);
   check_readable_twice(options.input, "--fill reads the input twice, to find the SNVs that the tables lack");
   const std::string missing = folder.file("missing.bed"), filled = folder.file("filled.bcf");
   folder.file("filled.bcf.csi");
-  const uint64_t count = write_missing(options, tables, missing);
+  const uint64_t count =
+      write_missing(options, tables, missing, tables_alone || options.check_ref == CheckRef::exit);
   if (count == 0) return;
   options.log->message("vep", std::to_string(count) + " SNVs that the tables lack are computed");
   ScanOptions scan = scan_of(tables, options);
@@ -191,7 +201,7 @@ int run(const CommandLine& line, VepCommand& command) {
   }
   run_with_engine(command.common, options, [&](Engine& engine, VepOptions& run) {
     std::optional<PrivateDirectory> folder;  // of what --fill computes
-    if (command.fill) fill_tables(engine, run, folder.emplace());
+    if (command.fill && !run.estimate.wanted) fill_tables(engine, run, tables_alone, folder.emplace());
     std::optional<ScoreTables> tables;
     if (!run.tables.empty()) check_same_model(engine.model(), tables.emplace(open_tables(run)));
     if (tables_alone)

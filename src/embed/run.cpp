@@ -152,6 +152,7 @@ class MatrixWriter final : public EmbedWriter {
         hidden_(hidden) {}
 
   void write(const std::string& name, std::span<const float> rows) override {
+    check_row_name("embed", name);
     matrix_.describe(name + "\t" + std::to_string(matrix_.rows()) + "\t" +
                      std::to_string(rows.size() / hidden_));
     matrix_.append(rows);

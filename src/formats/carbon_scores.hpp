@@ -32,6 +32,16 @@ inline std::string take_header_value(std::string_view& text) {
   return value;
 }
 
+/// A value in quotation marks, as take_header_value() reads it.
+inline std::string quoted_value(std::string_view value) {
+  std::string quoted = "\"";
+  for (const char c : value) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
 /// The fields in order, without quotation marks around values; none for a line of another form. A line that
 /// breaks off keeps the fields before that.
 inline HeaderFields header_fields(std::string_view line) {

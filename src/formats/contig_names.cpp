@@ -118,6 +118,35 @@ Error ContigNames::none_matches(const std::string& function, const std::string& 
           known};
 }
 
+void VcfContigs::declare(std::vector<std::string> names) {
+  declared_ = std::move(names);
+  none_to_come_ = none_known();
+}
+
+const std::string& VcfContigs::name(const std::string& contig, const Find& find) {
+  if (const auto known = names_.find(contig); known != names_.end()) return known->second;
+  const std::string& name = names_.emplace(contig, find(contig)).first->second;
+  if (!name.empty()) return name;
+  unknown_.push_back(contig);
+  if (!looked_ahead_ && none_known()) look_ahead(contig, find);
+  return name;
+}
+
+void VcfContigs::look_ahead(const std::string& contig, const Find& find) {
+  if (std::find(declared_.begin(), declared_.end(), contig) == declared_.end()) return;
+  looked_ahead_ = true;
+  const auto known = [&](const std::string& name) {
+    try {
+      return !find(name).empty();
+    } catch (const Error&) {
+      return true;  // two names of the other file match one that may have no records
+    }
+  };
+  if (std::any_of(declared_.begin(), declared_.end(), known)) return;
+  none_to_come_ = true;
+  unknown_ = declared_;
+}
+
 Respelled respelled(const std::vector<std::string>& names, const std::vector<std::string>& of_file,
                     const std::string& file) {
   constexpr size_t kShown = 3;

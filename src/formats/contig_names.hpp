@@ -43,6 +43,32 @@ class ContigNames {
   std::unordered_map<std::string, std::string> map_;
 };
 
+/// The contigs of a VCF that a run meets. Each is looked up once in another file, such as a FASTA.
+class VcfContigs {
+ public:
+  /// The name of a contig of the VCF in the other file; "" if that lacks it. May throw Error.
+  using Find = std::function<std::string(const std::string&)>;
+
+  /// The contigs that the header of the VCF declares. Those of records may be noted before and after.
+  void declare(std::vector<std::string> names);
+  /// Notes a contig, and gives its name in the other file, or "".
+  const std::string& name(const std::string& contig, const Find& find);
+  /// Those that the other file lacks, in order of appearance.
+  const std::vector<std::string>& unknown() const { return unknown_; }
+  /// Whether some were noted, and the other file has none of them.
+  bool none_known() const { return !names_.empty() && unknown_.size() == names_.size(); }
+  /// The same before all records are read: a record's contig is declared, and the other file has none of
+  /// those that are, or those of all records were noted first. unknown() are these contigs then.
+  bool none_to_come() const { return none_to_come_; }
+
+ private:
+  void look_ahead(const std::string& contig, const Find& find);
+
+  std::unordered_map<std::string, std::string> names_;
+  std::vector<std::string> unknown_, declared_;
+  bool looked_ahead_ = false, none_to_come_ = false;
+};
+
 /// What a message about `names`, which `file` lacks, adds where the file has some of them in another
 /// spelling:
 /// "; FILE calls MT chrM", and the advice to map names. Both are empty if there is none.

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -22,6 +21,7 @@
 
 #include "src/base/error.hpp"
 #include "src/base/letters.hpp"
+#include "src/base/numbers.hpp"
 #include "src/base/words.hpp"
 #include "src/files/bgzf_blocks.hpp"
 #include "src/files/file_name.hpp"
@@ -97,12 +97,6 @@ struct FaiEntry {
   int64_t end() const { return length == 0 ? offset : byte_of(length - 1) + 1; }
 };
 
-int64_t parse_number(std::string_view text) {
-  int64_t value = -1;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return code == std::errc() && end == text.data() + text.size() ? value : -1;
-}
-
 /// The five columns of a line of the index; nothing if they are not those of one.
 std::optional<FaiEntry> parse_entry(std::string_view columns) {
   FaiEntry entry;
@@ -110,8 +104,7 @@ std::optional<FaiEntry> parse_entry(std::string_view columns) {
   for (int64_t* const number : numbers) {
     const size_t tab = columns.find('\t');
     if ((tab == std::string_view::npos) != (number == numbers[3])) return std::nullopt;
-    *number = parse_number(columns.substr(0, tab));
-    if (*number < 0) return std::nullopt;
+    if (!parse_number(columns.substr(0, tab), *number) || *number < 0) return std::nullopt;
     if (tab != std::string_view::npos) columns.remove_prefix(tab + 1);
   }
   if (entry.length == 0) return entry;

@@ -44,12 +44,7 @@ std::string fields_text(const nlohmann::json& fields) {
   std::string out;
   for (const auto& [name, value] : fields.items()) {
     if (!value.is_string()) continue;
-    out += (out.empty() ? "<" : ",") + name + "=\"";
-    for (const char c : value.get_ref<const std::string&>()) {
-      if (c == '"' || c == '\\') out += '\\';
-      out += c;
-    }
-    out += '"';
+    out += (out.empty() ? "<" : ",") + name + "=" + quoted_value(value.get_ref<const std::string&>());
   }
   return out + ">";
 }

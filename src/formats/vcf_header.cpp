@@ -15,6 +15,7 @@
 
 #include "src/base/error.hpp"
 #include "src/files/htslib_messages.hpp"
+#include "src/formats/vcf.hpp"
 
 namespace carbon {
 namespace {
@@ -305,9 +306,8 @@ void add_contigs_of_index(const std::string& path, bcf_hdr_t* header) {
   for (int i = 0; i < count; ++i) {
     const std::string name = names.get()[i];
     // Another name cannot stand in a header line, so that no record of the VCF can have it.
-    const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
-      return c > ' ' && std::strchr(",<>\"=", c) == nullptr;
-    });
+    const bool plain = !name.empty() && fits_contig_line(name) &&
+                       std::all_of(name.begin(), name.end(), [](unsigned char c) { return c > ' '; });
     if (!plain || bcf_hdr_name2id(header, name.c_str()) >= 0) continue;
     // A name that is refused is one that htslib would not accept in a record either.
     (void)bcf_hdr_append(header, ("##contig=<ID=" + name + ">").c_str());

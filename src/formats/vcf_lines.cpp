@@ -254,6 +254,10 @@ void VcfRecord::Impl::unpack(SharedHeader& shared, const std::string& shown, con
   ref = record->n_allele > 0 ? record->d.allele[0] : "";
   alts.clear();
   for (int i = 1; i < static_cast<int>(record->n_allele); ++i) alts.emplace_back(record->d.allele[i]);
+  // A text has none; of a BCF they would make columns and lines in an output.
+  const auto breaks = [](std::string_view text) { return text.find_first_of("\t\n") != text.npos; };
+  if (breaks(record->d.id) || breaks(ref) || std::any_of(alts.begin(), alts.end(), breaks))
+    fail(shown, place + ": a tab or an end of line in ID or an allele; the file is damaged");
 }
 
 void warn_of_header_changes(bcf_hdr_t* header, std::string_view text, const std::string& shown, Log& log) {

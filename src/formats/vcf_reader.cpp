@@ -9,6 +9,7 @@
 #include <cstring>
 #include <new>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "src/base/error.hpp"
@@ -168,10 +169,10 @@ void VcfReader::Impl::warn_of_unknown_targets() const {
     const std::lock_guard lock(shared->mutex);
     names = contigs_of_header(shared->header);
   }
+  const std::unordered_set<std::string_view> known(names.begin(), names.end());
   std::vector<std::string> unknown;
   for (const VcfRegions::Contig& contig : targets->contigs())
-    if (!respelled.contains(contig.name) && std::find(names.begin(), names.end(), contig.name) == names.end())
-      unknown.push_back(contig.name);
+    if (!respelled.contains(contig.name) && !known.contains(contig.name)) unknown.push_back(contig.name);
   warn_of_unknown_contigs(unknown, "targets", shown, names, log);
 }
 

@@ -40,14 +40,13 @@ class HtmlWriter {
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
         "'unsafe-inline'; "
         "script-src 'unsafe-inline'; img-src data:\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>";
-    text(report.title);
-    out_ += "</title>\n<style>\n";
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
+    line("title", report.title);
+    out_ += "<style>\n";
     out_ += asset("report.css");
     if (views) out_ += asset("viewer.css");
-    out_ += "</style>\n</head>\n<body>\n<header>\n<h1>";
-    text(report.title);
-    out_ += "</h1>\n";
+    out_ += "</style>\n</head>\n<body>\n<header>\n";
+    line("h1", report.title);
     models(report);
     out_ += "</header>\n";
     contents(report);
@@ -77,25 +76,23 @@ class HtmlWriter {
     return false;
   }
 
-  void text(std::string_view words) { out_ += escape_xml(words); }
-  void element(std::string_view name, std::string_view words) {
-    out_ += "<" + std::string(name) + ">";
-    text(words);
-    out_ += "</" + std::string(name) + ">";
+  void element(const std::string& name, std::string_view words) {
+    out_ += "<" + name + ">" + escape_xml(words) + "</" + name + ">";
+  }
+  // An element on a line of its own.
+  void line(const std::string& name, std::string_view words) {
+    element(name, words);
+    out_ += "\n";
   }
 
   void models(const Report& report) {
     for (const Section& one : report.sections)
-      for (const std::string& sentence : one.models) {
-        element("p", report.sections.size() > 1 ? one.title + ". " + sentence : sentence);
-        out_ += "\n";
-      }
+      for (const std::string& sentence : one.models)
+        line("p", report.sections.size() > 1 ? one.title + ". " + sentence : sentence);
   }
 
   void link(const std::string& id, std::string_view words) {
-    out_ += "<li><a href=\"#" + id + "\">";
-    text(words);
-    out_ += "</a>";
+    out_ += "<li><a href=\"#" + id + "\">" + escape_xml(words) + "</a>";
   }
 
   // Beside the sections where there is room, above them elsewhere; the style decides.
@@ -129,12 +126,8 @@ class HtmlWriter {
 
   void section(const Section& one) {
     out_ += "<section id=\"" + one.name + "\">\n";
-    element("h2", one.title);
-    out_ += "\n";
-    for (const std::string& paragraph : one.paragraphs) {
-      element("p", paragraph);
-      out_ += "\n";
-    }
+    line("h2", one.title);
+    for (const std::string& paragraph : one.paragraphs) line("p", paragraph);
     for (size_t i = 0; i < one.parts.size(); ++i) {
       if (const auto* drawn = std::get_if<Figure>(&one.parts[i]))
         figure(*drawn);
@@ -148,18 +141,12 @@ class HtmlWriter {
     out_ += "<figure id=\"" + one.name + "\">\n";
     picture(one);
     if (!one.viewer.empty()) viewer(one);
-    out_ += "<figcaption>";
-    text(one.caption);
-    if (!one.words.empty()) {
-      out_ += "<span class=\"unseen\"> ";
-      text(one.words);
-      out_ += "</span>";
-    }
+    out_ += "<figcaption>" + escape_xml(one.caption);
+    if (!one.words.empty()) out_ += "<span class=\"unseen\"> " + escape_xml(one.words) + "</span>";
     out_ += "</figcaption>\n";
     if (one.other) {
-      out_ += "<details><summary>";
-      text(one.other->title);
-      out_ += "</summary>\n";
+      out_ += "<details>";
+      line("summary", one.other->title);
       picture(*one.other, false);
       out_ += "</details>\n";
     }
@@ -180,9 +167,7 @@ class HtmlWriter {
   }
 
   void attribute(const std::string& name, std::string_view value) {
-    out_ += " " + name + "=\"";
-    text(value);
-    out_ += "\"";
+    out_ += " " + name + "=\"" + escape_xml(value) + "\"";
   }
 
   // [[x, y, words], ...] for the script; of another picture of the same points without the words.
@@ -196,14 +181,12 @@ class HtmlWriter {
 
   // {"left", "right", "bottom", "least", "most", "ticks"} for the script.
   void axis(const PositionAxis& axis) {
-    nlohmann::ordered_json json = {{"left", axis.left},
-                                   {"right", axis.right},
-                                   {"bottom", axis.bottom},
-                                   {"least", axis.least},
-                                   {"most", axis.most}};
-    json["ticks"] = nlohmann::ordered_json::array();
-    for (const auto& [at, words] : axis.ticks) json["ticks"].push_back({at, words});
-    attribute("data-axis", json_text(json));
+    attribute("data-axis", json_text({{"left", axis.left},
+                                      {"right", axis.right},
+                                      {"bottom", axis.bottom},
+                                      {"least", axis.least},
+                                      {"most", axis.most},
+                                      {"ticks", axis.ticks}}));
   }
 
   // JSON in an element of script ends where "</script" stands, so no < is left in it; in strings, where alone
@@ -240,8 +223,7 @@ class HtmlWriter {
   void table(const Table& one, const std::string& id) {
     out_ += "<div id=\"" + id + (one.search ? "\" class=\"table search\"" : "\" class=\"table\"");
     if (one.predictive) predictive(*one.predictive);
-    out_ += ">\n";
-    out_ += "<div class=\"scroll\" tabindex=\"0\" role=\"group\"";
+    out_ += ">\n<div class=\"scroll\" tabindex=\"0\" role=\"group\"";
     attribute("aria-label", one.title.empty() ? "Numbers of the figure" : one.title);
     out_ += "><table>\n";
     if (!one.title.empty()) element("caption", one.title);
@@ -251,9 +233,7 @@ class HtmlWriter {
       if (one.sorted == &column - one.columns.data())
         out_ += one.descending ? " aria-sort=\"descending\"" : " aria-sort=\"ascending\"";
       if (!column.about.empty()) attribute("title", column.about);
-      out_ += ">";
-      text(column.name);
-      out_ += "</th>";
+      out_ += ">" + escape_xml(column.name) + "</th>";
     }
     if (!one.links.empty()) out_ += "<th scope=\"col\">Links</th>";
     if (!one.pictures.empty()) out_ += "<th scope=\"col\">Sequence</th>";
@@ -295,8 +275,7 @@ class HtmlWriter {
       out_ += ">";
       const bool linked = !address.empty() && c == one.addressed;
       if (linked) out_ += "<a href=\"#" + escape_xml(address) + "\">";
-      text(one.rows[r][c]);
-      out_ += linked ? "</a></td>" : "</td>";
+      out_ += escape_xml(one.rows[r][c]) + (linked ? "</a></td>" : "</td>");
     }
     if (!one.links.empty()) links(one.links[r]);
     if (!one.pictures.empty()) out_ += "<td class=\"picture\">" + one.pictures[r] + "</td>";
@@ -308,9 +287,7 @@ class HtmlWriter {
     for (const auto& [name, address] : links) {
       out_ += "<a";
       attribute("href", address);
-      out_ += " target=\"_blank\" rel=\"noopener noreferrer\">";
-      text(name);
-      out_ += "</a> ";
+      out_ += " target=\"_blank\" rel=\"noopener noreferrer\">" + escape_xml(name) + "</a> ";
     }
     out_ += "</td>";
   }
@@ -333,8 +310,7 @@ class HtmlWriter {
     out_ += "\n<dl>\n";
     for (const auto& [name, value] : pairs) {
       element("dt", name);
-      element("dd", value);
-      out_ += "\n";
+      line("dd", value);
     }
     out_ += "</dl>\n";
   }

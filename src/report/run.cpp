@@ -53,28 +53,23 @@ using Json = nlohmann::ordered_json;
 // reference back into the character, so a reference would not hold.)
 std::string without_tags(std::string_view text) {
   std::string out;
-  for (const char c : text) {
-    if (c == '<')
-      out += "\u2039";
-    else if (c == '>')
-      out += "\u203a";
-    else if (c == '\n' || c == '\r' || c == '\t')
-      out += ' ';
-    else
-      out += c;
-  }
+  for (const char& c : text)
+    out += c == '<'                              ? "\u2039"
+           : c == '>'                            ? "\u203a"
+           : c == '\n' || c == '\r' || c == '\t' ? " "
+                                                 : std::string_view(&c, 1);
   return out;
 }
 
-// All texts and keys within a value.
-Json without_tags(const Json& value) {
-  if (value.is_string()) return without_tags(std::string_view(value.get_ref<const std::string&>()));
+// A value with all texts and keys so.
+Json plot_without_tags(const Json& value) {
+  if (value.is_string()) return without_tags(value.get_ref<const std::string&>());
   Json out = value;
   if (value.is_array())
-    for (Json& one : out) one = without_tags(one);
+    for (Json& one : out) one = plot_without_tags(one);
   if (!value.is_object()) return out;
   out = Json::object();
-  for (const auto& [key, one] : value.items()) out[without_tags(std::string_view(key))] = without_tags(one);
+  for (const auto& [key, one] : value.items()) out[without_tags(key)] = plot_without_tags(one);
   return out;
 }
 
@@ -82,7 +77,7 @@ Json without_tags(const Json& value) {
 std::string as_text(const std::string& text, bool is_name) {
   const std::string_view special = is_name ? "&\"'" : "&\"'\\`*_{}[]!|~";
   std::string out;
-  for (const char c : without_tags(std::string_view(text))) {
+  for (const char c : without_tags(text)) {
     if (special.find(c) == std::string_view::npos)
       out += c;
     else
@@ -99,7 +94,7 @@ void keep_names(Json& plot) {
     plot["data"] = Json::array({std::move(plot["data"])});
 }
 
-std::string multiqc_text(const Section& section, const Figure& figure) {
+Json multiqc_of(const Section& section, const Figure& figure) {
   Json out;
   out["id"] = "carbon_" + figure.name;
   out["parent_id"] = "carbon_" + section.name;
@@ -107,9 +102,9 @@ std::string multiqc_text(const Section& section, const Figure& figure) {
   out["section_name"] = as_text(figure.title, true);
   out["description"] =
       as_text(figure.multiqc_caption.empty() ? figure.caption : figure.multiqc_caption, false);
-  out.update(without_tags(Json::parse(figure.multiqc)));
+  out.update(plot_without_tags(Json::parse(figure.multiqc)));
   keep_names(out);
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return out;
 }
 
 template <class Use>
@@ -130,6 +125,9 @@ class FileSet {
     TextOutput& file = open(path);
     file.write(bytes);
     file.finish();
+  }
+  void add_json(const std::string& path, const Json& json) {
+    add(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   }
   void commit() {
     for (const auto& file : files_) file->commit();
@@ -156,7 +154,7 @@ void add_statistics(const Report& report, const std::string& folder, FileSet& fi
     if (section.statistics.empty()) continue;
     Json columns = Json::array(), row = Json::object();
     for (const Statistic& one : section.statistics) {
-      const std::string key = without_tags(std::string_view(one.key));
+      const std::string key = without_tags(one.key);
       // Without a format MultiQC writes an AUROC as 0.9.
       columns.push_back({{key,
                           {{"title", as_text(one.title, true)},
@@ -164,12 +162,10 @@ void add_statistics(const Report& report, const std::string& folder, FileSet& fi
                            {"format", one.value == std::round(one.value) ? "{:,.0f}" : "{:.4g}"}}}});
       row[key] = one.value;
     }
-    const Json out = {{"id", "carbon_" + section.name + "_statistics"},
-                      {"plot_type", "generalstats"},
-                      {"pconfig", columns},
-                      {"data", {{section.name, row}}}};
-    files.add(folder + "/carbon_" + section.name + "_statistics_mqc.json",
-              out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    const std::string id = "carbon_" + section.name + "_statistics";
+    files.add_json(
+        folder + "/" + id + "_mqc.json",
+        {{"id", id}, {"plot_type", "generalstats"}, {"pconfig", columns}, {"data", {{section.name, row}}}});
   }
 }
 
@@ -178,8 +174,8 @@ void add_multiqc_files(const Report& report, const std::string& folder, FileSet&
   make_folder(folder);
   add_statistics(report, folder, files);
   for_figures(report, [&](const Section& section, const Figure& figure) {
-    if (figure.multiqc.empty()) return;
-    files.add(folder + "/carbon_" + figure.name + "_mqc.json", multiqc_text(section, figure));
+    if (!figure.multiqc.empty())
+      files.add_json(folder + "/carbon_" + figure.name + "_mqc.json", multiqc_of(section, figure));
   });
 }
 
@@ -215,10 +211,6 @@ std::string section_name(const std::string& path, TakenNames& taken) {
   stem = plain_name(stem.substr(0, stem.find('.', 1)));
   if (stem.empty() || is_digit(stem[0])) stem.insert(0, "file_");
   return free_name(stem, taken);
-}
-
-std::string title_of(const ReportOptions& options) {
-  return options.title.empty() ? joined(options.files, ", ", file_name) : options.title;
 }
 
 // Sections name their figures without knowing one another, and the names are those of files.
@@ -300,14 +292,6 @@ bool has(std::initializer_list<std::string_view> formats, const std::string& fil
   return std::find(formats.begin(), formats.end(), format) != formats.end();
 }
 
-bool is_only_for_session(const std::string& file) {
-  return has({"bigwig", "bedgraph", "bed", "gtf", "wig", kGenome}, file);
-}
-
-bool is_track(const std::string& file) {
-  return has({"vcf", "bigwig", "bedgraph", "bed", "gff3", "gtf", "wig"}, file);
-}
-
 // The absolute path of a file under its own name, whatever links lead to its folder.
 std::filesystem::path place_of(const std::string& file) {
   namespace fs = std::filesystem;
@@ -352,7 +336,9 @@ std::vector<std::string> all_files(const ReportOptions& options) {
 ReportOptions options_of_page(const ReportOptions& options) {
   ReportOptions page = options;
   if (options.session.empty()) return page;
-  std::erase_if(page.files, is_only_for_session);
+  std::erase_if(page.files, [](const std::string& file) {
+    return has({"bigwig", "bedgraph", "bed", "gtf", "wig", kGenome}, file);
+  });
   if (page.files.empty())
     throw Error(kFunction, "no file is named that the page could draw: these are for the session alone",
                 {"add a file with scores, such as the VCF of vep"});
@@ -373,7 +359,7 @@ std::string session_text(const ReportOptions& options) {
     if (has({kGenome}, file)) {
       if (!fasta.empty()) throw Error(kFunction, printable(file) + ": a second FASTA; a session has one");
       fasta = path_of(file, folder);
-    } else if (is_track(file)) {
+    } else if (has({"vcf", "bigwig", "bedgraph", "bed", "gff3", "gtf", "wig"}, file)) {
       resources += "        <Resource" + attribute("name", file_name(file)) +
                    attribute("path", path_of(file, folder)) + "/>\n";
     } else if (has({"bcf"}, file)) {
@@ -405,7 +391,7 @@ void run_report(const ReportOptions& given) {
   const ReportOptions options = options_of_page(given);
   const std::string session = given.session.empty() ? "" : session_text(given);
   Report report;
-  report.title = title_of(options);
+  report.title = options.title.empty() ? joined(options.files, ", ", file_name) : options.title;
   std::vector<Kind> kinds;
   for (const std::string& file : options.files)
     kinds.push_back(kKinds[static_cast<size_t>(input_kind(file))]);

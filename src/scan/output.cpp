@@ -163,14 +163,14 @@ bool has(const auto& list, std::string_view wanted) {
 
 // Lines of a VCF would be comments, too.
 void check_table_name(const std::string& name) {
-  check_row_name("scan", name, {"leave it out with {-t 0}", {"'^" + name + "'"}});
+  check_row_name("scan", name, {"leave it out with {-t 0}", {"'^{" + name + "}'"}});
 }
 
 void check_vcf_name(const std::string& name) {
   check_table_name(name);
   if (!fits_contig_line(name))
     throw Error("scan", "the name of contig " + printable(name) + " cannot stand in the header of a VCF",
-                {"choose a table with {-O} t, or leave it out with {-t 0}", {"'^" + name + "'"}});
+                {"choose a table with {-O} t, or leave it out with {-t 0}", {"'^{" + name + "}'"}});
 }
 
 // The type that a word of -O names. Throws Error.

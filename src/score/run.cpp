@@ -115,7 +115,6 @@ struct Piece {
 };
 
 void append_bedgraph(const Piece& piece, std::string& text) {
-  check_row_name("score", piece.name);
   for (const Piece::Value& value : piece.values) {
     text += piece.name;
     text += '\t';
@@ -129,7 +128,6 @@ void append_bedgraph(const Piece& piece, std::string& text) {
 }
 
 void append_table(const Piece& piece, std::string& text) {
-  check_row_name("score", piece.name);
   for (const Piece::Value& value : piece.values) {
     std::array<double, ops::kLetters> probabilities;
     for (size_t b = 0; b < ops::kLetters; ++b) probabilities[b] = std::exp(value.letters[b]);
@@ -169,6 +167,7 @@ class ScoreWriter final : public ScoreSink {
   }
 
   void begin(const SequencePlace& sequence) override {
+    check_row_name("score", sequence.name);
     sequence_ = sequence;
     scored_ = 0;
     sum_ = 0;
@@ -186,7 +185,6 @@ class ScoreWriter final : public ScoreSink {
 
   void end() override {
     if (type_ != ScoreOutput::summary) return hand_over();
-    check_row_name("score", sequence_.name);
     std::string line = sequence_.name;
     for (const int64_t number : {sequence_.begin, sequence_.end}) {
       line += '\t';

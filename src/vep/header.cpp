@@ -50,21 +50,31 @@ ScoredTags scored_tags(const std::string& prefix, const ScoreTables& tables) {
 }
 
 EarlierScores earlier_scores(const ScoredTags& scored, const std::string& prefix, const VcfReader& vcf) {
-  const std::vector<std::string> lines = vcf.header_lines("carbon_vepModel");
+  const std::vector<std::string> lines = vcf.header_lines("carbon_vepModel"),
+                                 scan_lines = vcf.header_lines("carbon_scanModel");
   EarlierScores earlier;
   for (const std::string& tag : vcf.info_tags()) {
     earlier.flag |= tag == flag_tag(prefix).id;
     const bool own = std::any_of(scored.tags.begin(), scored.tags.end(),
                                  [&](const InfoTag& one) { return one.id == tag; });
+    const auto same_in = [&](const std::vector<std::string>& models, const char* command) {
+      return std::any_of(models.begin(), models.end(), [&](const std::string& line) {
+        return is_model_line(line, command, tag, scored.sha256, scored.dtype);
+      });
+    };
+    // What tables gave stays in any case, since others than carbon can have written it.
+    if (!own && tag == prefix + "_SCAN" && same_in(scan_lines, "scan")) earlier.kept.push_back(tag);
     if (!own && !is_score_tag(tag, prefix)) continue;
-    const bool same = std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
-      return is_model_line(line, "vep", tag, scored.sha256, scored.dtype);
-    });
+    const bool same = same_in(lines, "vep");
     (own ? earlier.replaced : same ? earlier.kept : earlier.removed).push_back(tag);
     if (std::string model = same ? "" : model_of(lines, tag, prefix); !model.empty())
       earlier.other_models.emplace(tag, std::move(model));
   }
   return earlier;
+}
+
+KeptScores kept_scores(const EarlierScores& earlier, const std::string& prefix) {
+  return {earlier.kept, earlier.flag && !earlier.kept.empty() ? flag_tag(prefix).id : ""};
 }
 
 VcfWriterOptions writer_options(const VepOptions& options, const ScoredTags& scored,

@@ -37,6 +37,8 @@ struct EarlierScores {
   std::map<std::string, std::string> other_models;
 };
 EarlierScores earlier_scores(const ScoredTags& scored, const std::string& prefix, const VcfReader& vcf);
+/// What the output keeps of them.
+KeptScores kept_scores(const EarlierScores& earlier, const std::string& prefix);
 
 /// Path, type, compression and index of the output, its tags, and how its header differs from the input's.
 /// Throws Error.

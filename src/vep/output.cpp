@@ -58,7 +58,7 @@ class TableSiteOutput final : public SiteOutput {
 
   void write(VcfRecord& record, const SiteScores& scores) override {
     text_.clear();
-    if (!plain_) check_row_name("vep", record.contig(), {"choose VCF or BCF with {-O} u, b, v or z"});
+    if (!plain_) check_row_name("vep", record.contig(), {"choose BCF with {-O} b"});
     const std::string site = record.contig() + "\t" + std::to_string(record.pos() + 1) + "\t" + record.id() +
                              "\t" + record.ref() + "\t";
     if (record.alts().empty()) text_ += site + without_alts_;
@@ -103,6 +103,21 @@ ArrayLayout layout_of(ArrayFormat format, size_t hidden) {
 }
 
 }  // namespace
+
+std::vector<std::string> kept_reasons(const KeptScores& kept, const InfoSource& info) {
+  if (kept.flag.empty()) return {};
+  std::vector<std::string> reasons = info(kept.flag).texts;
+  std::vector<bool> missing(reasons.size());
+  if (!reasons.empty())
+    for (const std::string& tag : kept.tags) {
+      const std::vector<double> values = info(tag).numbers;
+      for (size_t i = 0; i < missing.size(); ++i)
+        if (i >= values.size() || std::isnan(values[i])) missing[i] = true;
+    }
+  for (size_t i = 0; i < missing.size(); ++i)
+    if (!missing[i]) reasons[i] = ".";
+  return reasons;
+}
 
 std::vector<std::string> flag_texts(const std::vector<AlleleFlag>& flags,
                                     const std::vector<std::string>& earlier) {
@@ -207,6 +222,7 @@ VariantEmbeddings::VariantEmbeddings(const std::string& path, size_t hidden,
 
 void VariantEmbeddings::write(const VcfRecord& record, size_t alt, std::span<const float> rows) {
   if (std::isnan(rows.front())) return;
+  check_row_name("vep", record.contig());
   matrix_.describe(record.contig() + "\t" + std::to_string(record.pos() + 1) + "\t" + record.id() + "\t" +
                    record.ref() + "\t" + record.alts()[alt] + "\t" + std::to_string(matrix_.rows()));
   if (format_ == ArrayFormat::npy) return matrix_.append(rows);

@@ -36,6 +36,16 @@ enum class TableHeader { full, plain };
 inline constexpr Word<TableHeader> kTableHeaderWords[] = {{"full", TableHeader::full},
                                                           {"plain", TableHeader::plain}};
 
+/// Scores of an earlier run that the output keeps, and the tag that says why one is missing; "": none.
+struct KeptScores {
+  std::vector<std::string> tags;
+  std::string flag;
+};
+
+/// For each ALT of a record why it lacks one of the kept scores, by the earlier run; "." for one that has all
+/// of them. Empty if the record says nothing.
+std::vector<std::string> kept_reasons(const KeptScores& kept, const InfoSource& info);
+
 /// The texts of the flags of a record's ALTs. `earlier` has the reasons of an earlier run whose scores are
 /// kept ("." or nothing where it has none): of two reasons the first of AlleleFlag is written, as by one run.
 std::vector<std::string> flag_texts(const std::vector<AlleleFlag>& flags,

@@ -84,6 +84,8 @@ VepPlanner::VepPlanner(const VepOptions& options, const SitePlanner& sites, size
 
 void VepPlanner::run(const RecordInput& input, Journal* journal,
                      const std::function<void(PlannedRecord)>& emit) {
+  vcf_contigs_.declare(input.contigs);
+  if (vcf_contigs_.none_to_come()) check_any_contig();
   const size_t most = sites_.shares_windows() ? kBatchRecords : 1;
   std::deque<Checked> records;
   size_t bytes = 0;
@@ -104,8 +106,7 @@ void VepPlanner::run(const RecordInput& input, Journal* journal,
   plan(records, emit);
   if (journal) journal->check_replayed();
   assembly_.check(fasta_.path(), true);
-  if (!any_contig_found_ && !unknown_contigs_.empty())
-    throw names_.none_matches("vep", "the VCF", unknown_contigs_, fasta_.path(), fasta_.names());
+  check_any_contig();
   warn_of_unknown_contigs();
 }
 
@@ -115,13 +116,14 @@ bool VepPlanner::check(Checked& checked, const RecordInput& input, Journal* jour
   PlannedRecord& planned = checked.planned;
   const VcfRecord& record = planned.record;
   const Variant variant = variant_of(record, input);
-  if (!input.earlier_flag.empty()) planned.earlier_flags = input.info(record, input.earlier_flag).texts;
+  planned.earlier_flags =
+      kept_reasons(input.kept, [&](const std::string& tag) { return input.info(record, tag); });
   Contig& contig = find_contig(record.contig());
   compare_length(record.contig(), contig, input);
   checked.contig = &contig;
   if (contig.length < 0) {
     ++unknown_records_;
-    check_declared(record.contig(), input);
+    if (vcf_contigs_.none_to_come()) check_any_contig();
   }
   const ContigReference reference = reference_of(*checked.contig);
   std::string fasta_bases;
@@ -164,26 +166,15 @@ void VepPlanner::plan(std::deque<Checked>& waiting, const std::function<void(Pla
 // Looks up each name only once.
 VepPlanner::Contig& VepPlanner::find_contig(const std::string& vcf_name) {
   if (const auto known = contigs_.find(vcf_name); known != contigs_.end()) return known->second;
-  const std::string name = names_.to_fasta(vcf_name, fasta_);
+  const std::string& name = vcf_contigs_.name(
+      vcf_name, [this](const std::string& contig) { return names_.to_fasta(contig, fasta_); });
   const int64_t length = name.empty() ? -1 : fasta_.length(name);
-  if (length >= 0) {
-    any_contig_found_ = true;
-  } else {
-    unknown_contigs_.push_back(vcf_name);
-  }
   return contigs_.emplace(vcf_name, Contig{name, length}).first->second;
 }
 
-// Where the header declares the contigs of records, the first record tells, before anything is computed or
-// written.
-void VepPlanner::check_declared(const std::string& vcf_name, const RecordInput& input) {
-  const auto& declared = input.contigs;
-  if (any_contig_found_ || declared_checked_) return;
-  if (std::find(declared.begin(), declared.end(), vcf_name) == declared.end()) return;
-  declared_checked_ = true;
-  const auto known = [&](const std::string& name) { return !names_.to_fasta(name, fasta_).empty(); };
-  if (std::none_of(declared.begin(), declared.end(), known))
-    throw names_.none_matches("vep", "the VCF", declared, fasta_.path(), fasta_.names());
+void VepPlanner::check_any_contig() const {
+  if (vcf_contigs_.none_known() || vcf_contigs_.none_to_come())
+    throw names_.none_matches("vep", "the VCF", vcf_contigs_.unknown(), fasta_.path(), fasta_.names());
 }
 
 void VepPlanner::note_mismatch(const VcfRecord& record, const std::string& fasta_bases) {
@@ -212,13 +203,13 @@ void VepPlanner::compare_length(const std::string& vcf_name, Contig& contig, con
 
 // Once for all of them: an assembly's patches and decoys can be thousands.
 void VepPlanner::warn_of_unknown_contigs() const {
-  const size_t count = unknown_contigs_.size();
+  const std::vector<std::string>& unknown = vcf_contigs_.unknown();
+  const size_t count = unknown.size();
   if (unknown_records_ == 0) return;
-  std::vector<std::string> shown(
-      unknown_contigs_.begin(),
-      unknown_contigs_.begin() + static_cast<ptrdiff_t>(std::min(count, kShownNames)));
+  std::vector<std::string> shown(unknown.begin(),
+                                 unknown.begin() + static_cast<ptrdiff_t>(std::min(count, kShownNames)));
   if (count > shown.size()) shown.push_back(std::to_string(count - shown.size()) + " more");
-  const Respelled other = respelled(unknown_contigs_, fasta_.names(), "the FASTA");
+  const Respelled other = respelled(unknown, fasta_.names(), "the FASTA");
   options_.log->warning("vep",
                         (count == 1 ? "contig " + shown[0] + " is"
                                     : std::to_string(count) + " contigs, " + and_list(shown) + ", are") +

@@ -31,8 +31,7 @@ struct RecordInput {
   std::function<InfoValues(const VcfRecord& record, const std::string& tag)> info;
   std::vector<std::string> contigs;                         // in the order of the header
   std::unordered_map<std::string, int64_t> contig_lengths;  // of those for which it has one
-  /// The tag that says why scores of an earlier run, which are kept, are missing. "": none are kept.
-  std::string earlier_flag = {};
+  KeptScores kept = {};                                     // of an earlier run
 };
 
 /// "contig:pos" of a record, for messages; pos is 1-based.
@@ -108,7 +107,7 @@ class VepPlanner {
   void plan(std::deque<Checked>& waiting, const std::function<void(PlannedRecord)>& emit);
   ContigReference reference_of(const Contig& contig) { return {reference_, contig.name, contig.length}; }
   Contig& find_contig(const std::string& vcf_name);
-  void check_declared(const std::string& vcf_name, const RecordInput& input);
+  void check_any_contig() const;
   void compare_length(const std::string& vcf_name, Contig& contig, const RecordInput& input);
   void note_mismatch(const VcfRecord& record, const std::string& fasta_bases);
   void warn_of_unknown_contigs() const;
@@ -123,9 +122,8 @@ class VepPlanner {
   VepCounts counts_;
   AssemblyCheck assembly_;
   uint64_t unknown_records_ = 0;
-  bool any_contig_found_ = false, declared_checked_ = false;
+  VcfContigs vcf_contigs_;
   std::unordered_map<std::string, Contig> contigs_;  // by their names in the VCF
-  std::vector<std::string> unknown_contigs_;         // in order of appearance
 };
 
 /// Counts records whose alleles lie on one haplotype with those of a record a few bases before. They are one

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <span>
-#include <unordered_map>
 
 #include "src/base/error.hpp"
 #include "src/base/long_run.hpp"
@@ -196,7 +196,12 @@ class RunOutputs {
     if (embeddings_) write_embeddings(planned, scores, std::span(all).subspan(tags * alts));
     std::vector<AlleleFlag> flags;
     for (size_t i = 0; i < alts; ++i) flags.push_back(value_flag(planned.site, i, scores.values));
-    if (tables_) add_table_scores(tables_->look_up(planned.record), scores, flags);
+    // Where REF is not that of the FASTA, that of a table is no reason to end the run.
+    const bool other_ref = std::find(flags.begin(), flags.end(), AlleleFlag::ref_mismatch) != flags.end();
+    if (tables_)
+      add_table_scores(
+          other_ref ? TableScores{std::vector<float>(alts, NAN), flags} : tables_->look_up(planned.record),
+          scores, flags);
     count_alleles(flags, counts_);
     scores.flags = flag_texts(flags, planned.earlier_flags);
     return scores;
@@ -355,7 +360,7 @@ void run_vep(Engine& engine, const VepOptions& options, ScoreTables* tables) {
   const ScoredTags scored = scored_tags(model, options.tag_prefix, sites.recipes(), tables);
   if (vep_output(options) == VepOutput::track) check_track_tags(scored.tags, sites.recipes());
   const EarlierScores earlier = earlier_scores(scored, options.tag_prefix, vcf);
-  if (!earlier.kept.empty() && earlier.flag) input.earlier_flag = flag_tag(options.tag_prefix).id;
+  input.kept = kept_scores(earlier, options.tag_prefix);
   VcfWriterOptions writing = writer_options(options, scored, earlier);
   writing.compression_threads = output_threads(engine);
   if (options.chr_map.empty() && options.unify_chr_names.empty())
@@ -407,7 +412,7 @@ void run_vep_tables(const VepOptions& options, ScoreTables& tables) {
         const auto known = lengths.find(contig);
         return known == lengths.end() ? -1 : known->second;
       });
-  const bool keeps_flags = earlier.flag && !earlier.kept.empty();
+  const KeptScores kept = kept_scores(earlier, options.tag_prefix);
 
   Progress progress(*options.log, options.progress, "vep", "records");
   VepCounts counts;
@@ -418,9 +423,8 @@ void run_vep_tables(const VepOptions& options, ScoreTables& tables) {
     std::vector<AlleleFlag> flags(record.alts().size(), AlleleFlag::scored);
     add_table_scores(tables.look_up(record), scores, flags);
     count_alleles(flags, counts.alleles);
-    std::vector<std::string> before;
-    if (keeps_flags) before = vcf.info(record, flag_tag(options.tag_prefix).id).texts;
-    scores.flags = flag_texts(flags, before);
+    scores.flags =
+        flag_texts(flags, kept_reasons(kept, [&](const std::string& tag) { return vcf.info(record, tag); }));
     ++counts.total;
     if (std::find(flags.begin(), flags.end(), AlleleFlag::scored) != flags.end()) ++counts.scored;
     output->write(record, scores);
@@ -433,30 +437,32 @@ void run_vep_tables(const VepOptions& options, ScoreTables& tables) {
   print_summary(counts, *options.log);
 }
 
-uint64_t write_missing(const VepOptions& options, ScoreTables& tables, const std::string& bed) {
+uint64_t write_missing(const VepOptions& options, ScoreTables& tables, const std::string& bed,
+                       bool other_ref_ends) {
   const IndexedFasta fasta(options.fasta, *options.log);
   ReferenceReader reference(fasta);
   const ContigNames names(options.unify_chr_names, options.chr_map);
-  const IndexRange range = records_of_run(options, [](const std::string&) {});
+  VcfContigs contigs;
+  const auto name_of = [&](const std::string& contig) -> const std::string& {
+    return contigs.name(contig, [&](const std::string& one) { return names.to_fasta(one, fasta); });
+  };
+  const IndexRange range = records_of_run(options, [&](const std::string& contig) { name_of(contig); });
   VcfReader vcf(options.input, options.selection, *options.log);
   RecordSource next = [&vcf](VcfRecord& record) { return vcf.next(record); };
   if (options.shard) next = records_in(std::move(next), range);
   TextOutput output(bed);
   uint64_t written = 0;
-  std::unordered_map<std::string, std::string> known;  // contigs of records: their names in the FASTA, or ""
-  std::vector<std::string> unknown;                    // those without, which have SNVs to compute
-  const auto name_of = [&](const std::string& contig) -> const std::string& {
-    const auto [found, is_new] = known.try_emplace(contig);
-    if (is_new) found->second = names.to_fasta(contig, fasta);
-    return found->second;
-  };
+  std::set<std::string> left_out;  // contigs that the FASTA lacks, with SNVs to compute
   for (VcfRecord record; next(record);) {
     const std::string& name = name_of(record.contig());
+    const int64_t length = name.empty() ? -1 : fasta.length(name);
     tables.find_missing(record, [&](const std::string& contig, int64_t pos, char ref) {
-      const int64_t length = name.empty() ? -1 : fasta.length(name);
-      if (name.empty() && (unknown.empty() || unknown.back() != contig)) unknown.push_back(contig);
+      if (name.empty()) left_out.insert(contig);
       if (pos >= length) return;
-      if (const char base = reference.base(name, length, pos); base != ref)
+      const char base = reference.base(name, length, pos);
+      if (base_digit(base) < 0) return;  // a scan has no values there
+      if (base != ref && !other_ref_ends) return;
+      if (base != ref)
         throw Error("vep", "REF " + std::string(1, ref) + " at " + contig + ":" + std::to_string(pos + 1) +
                                " differs from the FASTA (" + base +
                                "): another assembly? give the FASTA that the tables were made of");
@@ -465,16 +471,15 @@ uint64_t write_missing(const VepOptions& options, ScoreTables& tables, const std
     });
   }
   output.close();
-  const auto has_name = [](const auto& contig) { return !contig.second.empty(); };
-  if (!unknown.empty() && std::none_of(known.begin(), known.end(), has_name))
-    throw names.none_matches("vep", "the VCF", unknown, fasta.path(), fasta.names());
-  if (!unknown.empty()) {
-    const Respelled other = respelled(unknown, fasta.names(), "the FASTA");
-    options.log->warning("vep",
-                         "contigs (" + first_of_list(unknown) + ") are not in " + fasta.path() +
-                             ": their SNVs that the tables lack are not computed" + other.words,
-                         other.advice);
-  }
+  if (left_out.empty()) return written;
+  if (contigs.none_known())
+    throw names.none_matches("vep", "the VCF", contigs.unknown(), fasta.path(), fasta.names());
+  const std::vector<std::string> unknown(left_out.begin(), left_out.end());
+  const Respelled other = respelled(unknown, fasta.names(), "the FASTA");
+  options.log->warning("vep",
+                       "contigs (" + first_of_list(unknown) + ") are not in " + fasta.path() +
+                           ": their SNVs that the tables lack are not computed" + other.words,
+                       other.advice);
   return written;
 }
 

@@ -33,8 +33,10 @@ void run_vep_tables(const VepOptions& options, ScoreTables& tables);
 void check_same_values(const LoadedModel& model, const ScoreTables& tables);
 
 /// Writes the bases, in the lines of a BED file, of the SNVs that no table has, under the contig's names in
-/// the FASTA; of the input or of its share. Returns their number. Throws Error if the FASTA has another base
-/// than REF, or none of their contigs; some of these are a warning.
-uint64_t write_missing(const VepOptions& options, ScoreTables& tables, const std::string& bed);
+/// the FASTA; of the input or of its share. Returns their number. Leaves out bases that are not A, C, G or T,
+/// and those that are not REF, unless `other_ref_ends`: then Error is thrown. Throws Error if the FASTA has
+/// none of the contigs; some of these are a warning.
+uint64_t write_missing(const VepOptions& options, ScoreTables& tables, const std::string& bed,
+                       bool other_ref_ends);
 
 }  // namespace carbon

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "src/base/error.hpp"
 #include "src/base/words.hpp"
@@ -57,7 +58,7 @@ std::string ScoreTables::model_line(const std::string& id) const {
   for (const auto& [name, value] : fields_) {
     const bool quoted = name == "Model" || name == "Device" || name == "Metadata";
     const std::string text = name == "ID" ? id : value;
-    line += (line.empty() ? "" : ",") + name + "=" + (quoted ? '"' + text + '"' : text);
+    line += (line.empty() ? "" : ",") + name + "=" + (quoted ? quoted_value(text) : text);
   }
   return kKey + ("<" + line + ">");
 }
@@ -99,19 +100,15 @@ std::string ScoreTables::find_name(const std::string& contig) const {
   return names_.find(contig, has, tables_.front().path());
 }
 
-const std::string& ScoreTables::known_name(const std::string& contig) {
-  if (const auto known = known_.find(contig); known != known_.end()) return known->second;
-  const std::string& name = known_.emplace(contig, find_name(contig)).first->second;
-  if (name.empty()) {
-    unknown_.push_back(contig);
-    check_declared(contig);
-  }
+const std::string& ScoreTables::name_of(const std::string& contig) {
+  const std::string& name = contigs_.name(contig, [this](const std::string& one) { return find_name(one); });
+  if (contigs_.none_to_come()) check_any_contig();
   return name;
 }
 
 float ScoreTables::value_of(const std::string& contig, const Snv& snv) {
   float value = std::numeric_limits<float>::quiet_NaN();
-  if (const std::string& name = known_name(contig); !name.empty())
+  if (const std::string& name = name_of(contig); !name.empty())
     for (SnvTable& table : tables_) {
       const SnvValues* const found = table.has_contig(name) ? table.at(name, snv.pos) : nullptr;
       if (!found) continue;
@@ -126,16 +123,9 @@ float ScoreTables::value_of(const std::string& contig, const Snv& snv) {
   return value;
 }
 
-void ScoreTables::check_declared(const std::string& contig) {
-  if (declared_checked_ || std::find(declared_.begin(), declared_.end(), contig) == declared_.end()) return;
-  declared_checked_ = true;
-  const auto known = [&](const std::string& name) { return !find_name(name).empty(); };
-  if (std::none_of(declared_.begin(), declared_.end(), known)) check_any_contig();
-}
-
 void ScoreTables::declare_contigs(std::vector<std::string> names) {
-  declared_ = std::move(names);
-  if (!known_.empty()) check_any_contig();
+  contigs_.declare(std::move(names));
+  if (contigs_.none_to_come()) check_any_contig();
 }
 
 TableScores ScoreTables::look_up(const VcfRecord& record) {
@@ -165,11 +155,10 @@ void add_table_scores(TableScores found, SiteScores& scores, std::vector<AlleleF
 }
 
 Respelled ScoreTables::respelled_unknown() const {
-  std::vector<std::string> theirs;
+  std::set<std::string> theirs;
   for (const SnvTable& table : tables_)
-    for (std::string& name : table.contigs())
-      if (std::find(theirs.begin(), theirs.end(), name) == theirs.end()) theirs.push_back(std::move(name));
-  return respelled(unknown_, theirs, "the table");
+    for (std::string& name : table.contigs()) theirs.insert(std::move(name));
+  return respelled(contigs_.unknown(), {theirs.begin(), theirs.end()}, "the table");
 }
 
 std::string ScoreTables::where() const {
@@ -177,21 +166,22 @@ std::string ScoreTables::where() const {
 }
 
 void ScoreTables::check_any_contig() const {
-  if (unknown_.size() < known_.size()) return;
-  throw Error(
-      "vep",
-      "no contig of the VCF (" + first_of_list(unknown_) + ") is in " + where() + respelled_unknown().words,
-      {"give the right names in pairs with {--chr-map} FILE"});
+  if (!contigs_.none_known() && !contigs_.none_to_come()) return;
+  throw Error("vep",
+              "no contig of the VCF (" + first_of_list(contigs_.unknown()) + ") is in " + where() +
+                  respelled_unknown().words,
+              {"give the right names in pairs with {--chr-map} FILE"});
 }
 
 void ScoreTables::check_contigs(Log& log) const {
-  if (unknown_.empty()) return;
+  if (contigs_.unknown().empty()) return;
   check_any_contig();
   const Respelled other = respelled_unknown();
   if (!other.words.empty())
-    log.warning("vep",
-                "contigs of the VCF (" + first_of_list(unknown_) + ") are not in " + where() + other.words,
-                other.advice);
+    log.warning(
+        "vep",
+        "contigs of the VCF (" + first_of_list(contigs_.unknown()) + ") are not in " + where() + other.words,
+        other.advice);
 }
 
 }  // namespace carbon

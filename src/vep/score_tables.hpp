@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -37,7 +36,7 @@ class ScoreTables {
   /// where contigs of records are noted, else by the first record.
   void declare_contigs(std::vector<std::string> names);
   /// Notes a contig of the file, of which a run may see only a share; before declare_contigs().
-  void note_contig(const std::string& contig) { known_name(contig); }
+  void note_contig(const std::string& contig) { name_of(contig); }
   /// The scores of the ALTs that are SNVs, however REF and ALT spell them. Throws Error, naming the place, if
   /// a table has another REF.
   TableScores look_up(const VcfRecord& record);
@@ -59,8 +58,7 @@ class ScoreTables {
   static Snv snv_of(const VcfRecord& record, const std::string& alt);
   float value_of(const std::string& contig, const Snv& snv);
   std::string find_name(const std::string& contig) const;
-  const std::string& known_name(const std::string& contig);
-  void check_declared(const std::string& contig);
+  const std::string& name_of(const std::string& contig);
   void check_any_contig() const;
   std::string where() const;
   Respelled respelled_unknown() const;
@@ -68,11 +66,7 @@ class ScoreTables {
   std::vector<SnvTable> tables_;
   ContigNames names_;
   HeaderFields fields_;
-  std::unordered_map<std::string, std::string>
-      known_;                         // contigs of the VCF: their names in the tables, or ""
-  std::vector<std::string> unknown_;  // those without, in order of appearance
-  std::vector<std::string> declared_;
-  bool declared_checked_ = false;
+  VcfContigs contigs_;
 };
 
 /// Adds what the tables have to the scores of a record. `flags` says why other scores of an allele are

@@ -35,15 +35,17 @@ std::string read_allele(const Fields& variant, const std::string& name,
 // The values of an INFO tag that a request has as JSON: one, or a list of texts and numbers, in which null is
 // a missing value. What is neither is refused: it would be read as absent.
 InfoValues info_values(const nlohmann::json& value, const std::function<void(const char*)>& refuse) {
+  constexpr const char* kWanted = "must be a text, a number, true or false, or a list of texts and numbers";
   InfoValues values;
   if (value.is_boolean()) {
     values.type = value.get<bool>() ? InfoType::flag : InfoType::none;
     return values;
   }
   const nlohmann::json list = value.is_array() ? value : nlohmann::json::array({value});
+  if (list.empty()) refuse(kWanted);
   bool texts = false;
   for (const nlohmann::json& one : list) {
-    if (one.is_structured() || one.is_boolean()) refuse("must be a text, a number, true, or a list of these");
+    if (one.is_structured() || one.is_boolean()) refuse(kWanted);
     texts |= one.is_string();
   }
   if (texts) {

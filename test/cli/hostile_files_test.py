@@ -95,6 +95,23 @@ def a_contig_that_reads_as_a_comment():
     write(directory, "odd.bcf", raw)
     refused(["vep", "-m", model(), "-f", fasta, "-w", WINDOW, "-O", "t", os.path.join(directory, "odd.bcf")], "#c",
             "comments", directory=directory, output="out.tsv")
+    refused(["vep", "-m", model(), "-f", fasta, "-w", WINDOW, os.path.join(directory, "odd.bcf")], "#c", "comments", directory=directory,
+            output="out.vcf")
+    refused(["vep", "-m", model(), "-f", fasta, "-w", WINDOW, "--embeddings", os.path.join(directory, "e.npy"), "-O", "b",
+             os.path.join(directory, "odd.bcf")], "#c", "comments", directory=directory, output="out.bcf")
+    ok("vep", "-m", model(), "-f", fasta, "-w", WINDOW, "-O", "b", os.path.join(directory, "odd.bcf"))
+
+
+@case
+def a_bcf_whose_texts_break_lines():
+    directory = fresh()
+    path = write(directory, "in.vcf", (HEAD % CONTIG) + line(2, genome()["c1"][1]).replace("\t.\t", "\tnameofit\t", 1))
+    raw = decompress(tool("bcftools", "view", "-Ou", "--no-version", path).out)
+    expect(b"nameofit" in raw, "the name is not in the BCF")
+    for letter in (b"\t", b"\n"):
+        odd = write(directory, "odd.bcf", raw.replace(b"nameofit", b"name" + letter + b"fit"))
+        refused(["vep", "-m", model(), "-f", os.path.join(workplace(), "mini.fa"), "-w", WINDOW, odd], "odd.bcf", "end of line in ID",
+                directory=directory, output="out.vcf")
 
 
 @case

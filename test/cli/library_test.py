@@ -173,7 +173,8 @@ def locales():
         names.append(name + ".UTF-8")
         if shutil.which("localedef"):
             command(["localedef", "-i", name, "-f", "UTF-8", os.path.join(folder, names[-1])])
-    if not all(os.path.isdir(os.path.join(folder, name)) for name in names):
+    # Where it lacks its sources, localedef leaves an empty folder.
+    if not all(os.path.exists(os.path.join(folder, name, "LC_NUMERIC")) for name in names):
         raise Skip("no localedef, or not the sources of its locales (Debian package locales)")
     return folder, names
 

@@ -322,6 +322,10 @@ def axes_have_units():
     for name, labels in wanted.items():
         texts = Page(read(os.path.join(svg, name + ".svg")).decode()).svg_texts
         expect(set(labels) <= set(texts), "%s: %r are not all in %r" % (name, labels, texts))
+    rows = "".join("1\t%d\t.\tA\tC\t%.3f\t.\n" % (i + 1, rng.gauss(0, 1)) for i in range(40))
+    for column, nats in (("CARBON_LLR", True), ("CARBON_HEAD_activity", False), ("CARBON_L2", False)):
+        page = page_of(write(fresh(), "t.tsv", "#CHROM\tPOS\tID\tREF\tALT\t%s\tCARBON_FLAG\n" % column + rows))
+        expect_equal(any("nats" in words for words in page.captions + page.paragraphs), nats, "nats of column " + column)
 
 
 @case

@@ -197,11 +197,58 @@ def fill_is_refused_before_it_computes():
         refused = fill(*args)
         expect_failure(refused, *words)
         expect("are computed" not in refused.err, "something was computed", refused)
-    # Contigs that neither has are no reason to stop.
+    # Bases of which no scan has values, and contigs that neither has, are no reason to stop.
+    letters = dict(genome(), c2=genome()["c2"][:39] + "NM" + genome()["c2"][41:])
+    odd = vcf([("c2", 40, "A", "C"), ("c2", 41, "A", "C"), ("c2", 42, letters["c2"][41].upper(), OTHER[letters["c2"][41].upper()])])
+    result = looked_up(part, "--fill", "-m", model(), "-f", write(fresh(), "letters.fa", to_fasta(letters.items())), path=odd)
+    expect_equal([values(line, FLAG) for line in records(result.text)], [["not_in_table"], ["not_in_table"], None], "flags of N and M")
     rest = vcf([("c1", 70, genome()["c1"][69].upper(), OTHER[genome()["c1"][69].upper()]), ("zz", 5, "A", "C")], contigs=("c1", "zz"))
     result = looked_up(part, "--fill", "-m", model(), "-f", reference(), path=rest)
     expect_equal([values(line, FLAG) for line in records(result.text)], [None, ["not_in_table"]], "flags")
     expect(any("zz" in line and "not computed" in line for line in result.messages("W")), "no warning", result)
+    share = looked_up(part, "--fill", "-m", model(), "-f", reference(), "--shard", "2/2", path=rest)
+    expect_equal([values(line, FLAG) for line in records(share.text)], [["not_in_table"]], "a share of unknown contigs")
+
+
+@case
+def another_ref_ends_a_run_only_if_that_is_asked_for():
+    letter = genome()["c1"][69].upper()
+    path = vcf([("c1", 60, genome()["c1"][59].upper(), OTHER[genome()["c1"][59].upper()]), ("c1", 70, OTHER[letter], letter)])
+    run = lambda *args: carbon("vep", "-m", model(), "-f", reference(), "--recipe", "centered", "-w", 48, "--max-ref-mismatch", 1, "--table", *args, path)
+    for args in ((scanned(),), (scanned("tsv.gz", "-r", "c2"), "--fill")):
+        for check, flags in (("w", [None, ["ref_mismatch"]]), ("x", [None])):
+            result = run(*args, "-c", check)
+            expect_equal(result.rc, 0, "exit status: " + result.err)
+            expect_equal([values(line, FLAG) for line in records(result.text)], flags, "flags with -c " + check)
+            expect(TAG in info_of(records(result.text)[0]), "no score of the table", result)
+        expect_failure(run(*args, "-c", "e"), "differs from the FASTA")
+    expect_failure(carbon("vep", "--table", scanned(), path), "another assembly")
+
+
+@case
+def a_reason_stays_as_long_as_the_score_is_missing():
+    rows = [row for row in snvs(120, 6) if row[0] != "tiny"]
+    path, part = vcf(rows), scanned("tsv.gz", "-r", "c1")
+    scored = lambda at, *args: ok("vep", "--no-version", "-m", model(), "-f", reference(), *args, at)
+    first = write(fresh(), "first.vcf", looked_up(part, path=path).out)
+    second = scored(first, "-w", 48)  # the table first: its reasons are kept beside the recipe's scores
+    reasons = [values(line, FLAG) for line in records(second.text)]
+    expect_equal(reasons, [values(line, FLAG) for line in records(read(first).decode())], "reasons of the table")
+    expect(any(reason and "not_in_table" in reason for reason in reasons), "nothing is missing", second)
+    third = looked_up(scanned(), path=write(fresh(), "second.vcf", second.out))
+    expect(not any(FLAG + "=" in line for line in records(third.text)), "a reason without a missing score", third)
+    # The same of two recipes: too_long in the first window, scored in the second one.
+    base = genome()["c2"][39].upper()
+    long = vcf([("c2", 40, base, base + "AC" * 20)])
+    short = write(fresh(), "short.vcf", scored(long, "-w", 48).out)
+    expect_equal([values(line, FLAG) for line in records(read(short).decode())], [["too_long"]], "the first window")
+    anchored = write(fresh(), "anchored.vcf", scored_by("anchored", short).out)
+    last = scored(anchored, "-w", 480)
+    expect_equal([values(line, FLAG) for line in records(last.text)], [None], "flags of both")
+
+
+def scored_by(recipe, path):
+    return ok("vep", "--no-version", "-m", model(), "-f", reference(), "--recipe", recipe, path)
 
 
 @case
@@ -255,7 +302,8 @@ def outputs_shards_and_names():
 def options_without_effect_are_refused():
     path = vcf(snvs(3, 9))
     for args in (("-w", 48), ("--strand", "+"), ("--phases", 6), ("--cache", "c"), ("--resume", "-o", "x.vcf"), ("--estimate",), ("-c", "x"),
-                 ("-f", reference()), ("--context", 60)):
+                 ("-f", reference()), ("--context", 60), ("--dtype", "f32"), ("--species", "fungi"), ("-m", model(), "--rope-scaling", "none"),
+                 ("--lora", "adapter")):
         expect_failure(carbon("vep", "--table", scanned(), *args, path), "no effect")
     expect_failure(carbon("vep", "--fill", "-m", model(), "-f", reference(), path), "--table")
     expect_failure(carbon("vep", "--table", scanned(), "--fill", "-f", reference(), path), "-m")

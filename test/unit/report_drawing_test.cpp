@@ -222,6 +222,15 @@ TEST_CASE("an axis holds the values that it is made for, also where steps are ro
   CHECK(axis.least < axis.most);
 }
 
+TEST_CASE("labels of an axis differ, however large its numbers are") {
+  const std::string picture = Plot("t", 300, 300, {"x", 0, 1}, {"y", 0, 2e7}).picture();
+  for (const char* label : {">1.5e+07<", ">2e+07<"}) {
+    const size_t at = picture.find(label);
+    REQUIRE(at != std::string::npos);
+    CHECK(picture.find(label, at + 1) == std::string::npos);
+  }
+}
+
 TEST_CASE("steps are 1, 2 or 5 times a power of ten") {
   for (const auto& [least, step] : std::vector<std::pair<double, double>>{
            {1, 1}, {1.01, 2}, {2, 2}, {2.1, 5}, {5.1, 10}, {0.3, 0.5}, {0.6, 1}, {6e-6, 1e-5}, {1e-6, 1e-6}})

@@ -218,7 +218,7 @@ class ChartDrawing {
       double most = 0;
       for (size_t row = 0; row < rows_; ++row) most = std::max(most, number(one.value, row));
       unit = most > 0 ? (room - kRowRoom) / most : 0;
-      plot.marks().stroke("M" + px(plot.left()) + " " + px(base) + "H" + px(plot.right()), theme::kGrid);
+      plot.marks().stroke("M" + px(plot.left(), base) + "H" + px(plot.right()), theme::kGrid);
     } else {
       unit = base - plot.y(1);
     }
@@ -228,7 +228,7 @@ class ChartDrawing {
       if (std::isnan(from) || std::isnan(to)) continue;
       const double left = plot.x(from), right = plot.x(to), tall = unit * number(one.value, row);
       if (tall > 0) ground += box_path(left, base - tall, right - left, tall);
-      if (outline.empty()) outline = "M" + px(left) + " " + px(base);
+      if (outline.empty()) outline = "M" + px(left, base);
       outline += "V" + px(base - tall) + "H" + px(right);
     }
     plot.marks().path(ground, one.colour, opacity_of(one.opacity));
@@ -239,7 +239,7 @@ class ChartDrawing {
   std::string beyond_words() const {
     const uint64_t count = squares() ? cloud_->beyond() : beyond_;
     if (count == 0) return "";
-    return plural(count, "point") + (count == 1 ? " lies" : " lie") + " beyond the ends of the axes and " +
+    return plural(count, "point", "lies", "lie") + " beyond the ends of the axes and " +
            (count == 1 ? "is" : "are") +
            (squares()    ? " not drawn."
             : count == 1 ? " a triangle at the edge."

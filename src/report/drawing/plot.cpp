@@ -1,7 +1,6 @@
 #include "src/report/drawing/plot.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +11,7 @@ namespace carbon {
 namespace {
 
 constexpr std::string_view kMinus = "\u2212";
+constexpr const char* kDashes = " stroke-dasharray=\"4 3\"";
 constexpr size_t kDotLayers = 8;
 constexpr size_t kMany = 40;  // values of which a few may lie beyond the ends of an axis
 constexpr double kTitleHeight = 26, kAxisHeight = 44, kLegendLine = 18;
@@ -32,16 +32,12 @@ std::string with_minus(std::string digits) {
   return digits.starts_with('-') ? std::string(kMinus) + digits.substr(1) : digits;
 }
 
-// The text of a tick: as many decimals as `step` needs, with a minus sign and not a hyphen, and commas
-// between thousands.
-std::string tick_text(double value, double step) {
+// The text of a tick: as many decimals as the step between two needs, with a minus sign and not a hyphen, and
+// commas between thousands.
+std::string tick_text(double value, const std::vector<double>& ticks) {
+  const double step = ticks.size() < 2 ? value : ticks[1] - ticks[0];
   const double size = std::abs(value);
-  if (size != 0 && (size >= 1e7 || size < 1e-4)) {
-    char digits[64];
-    const auto end =
-        std::to_chars(digits, digits + sizeof digits, value, std::chars_format::scientific, 0).ptr;
-    return with_minus({digits, end});
-  }
+  if (size != 0 && (size >= 1e7 || size < 1e-4)) return with_minus(general_text(value, 6));
   const int decimals =
       step == 0 ? 0 : std::clamp(static_cast<int>(std::ceil(-std::log10(std::abs(step)) - 1e-9)), 0, 6);
   return (value < 0 ? std::string(kMinus) : std::string()) + with_commas(fixed_text(size, decimals));
@@ -49,7 +45,7 @@ std::string tick_text(double value, double step) {
 
 std::string tick_of(const Axis& axis, const std::vector<double>& ticks, double value) {
   if (axis.positions && value >= 0) return count_text(static_cast<uint64_t>(std::llround(value)));
-  return tick_text(value, ticks.size() < 2 ? value : ticks[1] - ticks[0]);
+  return tick_text(value, ticks);
 }
 
 // Whether doubles are too coarse for steps between the two.
@@ -59,7 +55,7 @@ bool alike(double least, double most) {
 
 std::string line_path(std::span<const Point> points, const Plot& plot) {
   std::string path;
-  for (const Point& p : points) path += (path.empty() ? "M" : "L") + px(plot.x(p.x)) + " " + px(plot.y(p.y));
+  for (const Point& p : points) path += (path.empty() ? "M" : "L") + px(plot.x(p.x), plot.y(p.y));
   return path;
 }
 
@@ -86,7 +82,7 @@ double edge(const Axis& axis, size_t side, size_t i) {
 }
 
 size_t cell_of(const Axis& axis, size_t side, double value) {
-  const double at = (value - axis.least) / (axis.most - axis.least) * static_cast<double>(side);
+  const double at = share(axis, value) * static_cast<double>(side);
   return static_cast<size_t>(std::clamp(at, 0.0, static_cast<double>(side - 1)));
 }
 
@@ -206,16 +202,15 @@ double Plot::y(double value) const {
 }
 
 void Plot::line(std::span<const Point> points, std::string_view colour, double width, bool dashed) {
-  marks_.stroke(
-      line_path(points, *this), colour, width,
-      dashed ? " stroke-dasharray=\"4 3\" stroke-linejoin=\"round\"" : " stroke-linejoin=\"round\"");
+  const std::string dashes = dashed ? kDashes : "";
+  marks_.stroke(line_path(points, *this), colour, width, dashes + " stroke-linejoin=\"round\"");
 }
 
 void Plot::band(std::span<const Point> low, std::span<const Point> high, std::string_view colour,
                 double opacity) {
   if (low.empty()) return;
   std::string path = line_path(low, *this);
-  for (size_t i = high.size(); i-- > 0;) path += "L" + px(x(high[i].x)) + " " + px(y(high[i].y));
+  for (size_t i = high.size(); i-- > 0;) path += "L" + px(x(high[i].x), y(high[i].y));
   marks_.path(path + "Z", colour, opacity_of(opacity));
 }
 
@@ -234,7 +229,7 @@ void Plot::dots(std::span<const Point> points, std::string_view colour, double r
     // A line of no length with round ends is a dot, and one element holds them all.
     std::string path;
     for (size_t i = layer; i < points.size(); i += layers)
-      path += "M" + px(x(points[i].x)) + " " + px(y(points[i].y)) + "h0";
+      path += "M" + px(x(points[i].x), y(points[i].y)) + "h0";
     if (!edge.empty()) marks_.stroke(path, edge, 2 * radius + 1.4, round);
     marks_.stroke(path, colour, 2 * radius, pale);
   }
@@ -272,18 +267,13 @@ void Plot::legend(std::span<const LegendEntry> entries) {
     const double middle = line - 4;
     std::string more = entry.opacity < 1 ? opacity_of(entry.opacity) : "";
     if (!entry.edge.empty()) more += " stroke=\"" + std::string(entry.edge) + "\"";
-    switch (entry.mark) {
-      case LegendEntry::square:
-        legend_.path(box_path(at, middle - 5, 12, 10), entry.colour, more);
-        break;
-      case LegendEntry::shape:
-        legend_.path(marker_path(entry.marker, at + 6, middle, 4), entry.colour, more);
-        break;
-      case LegendEntry::line:
-      case LegendEntry::dashes:
-        legend_.stroke("M" + px(at) + " " + px(middle) + "h16", entry.colour, 2,
-                       entry.mark == LegendEntry::dashes ? " stroke-dasharray=\"4 3\"" : "");
-    }
+    if (entry.mark == LegendEntry::square)
+      legend_.path(box_path(at, middle - 5, 12, 10), entry.colour, more);
+    else if (entry.mark == LegendEntry::shape)
+      legend_.path(marker_path(entry.marker, at + 6, middle, 4), entry.colour, more);
+    else
+      legend_.stroke("M" + px(at, middle) + "h16", entry.colour, 2,
+                     entry.mark == LegendEntry::dashes ? kDashes : "");
     legend_.text(at + 20, line, entry.name, {.anchor = Anchor::start});
     at += wide;
   }
@@ -304,8 +294,8 @@ void Plot::colour_scale(std::string_view name, double least, double most,
   const std::vector<double> ticks = round_ticks(least, most, 4);
   for (const double tick : ticks) {
     const double at = most > least ? from + kBar * (tick - least) / (most - least) : from + kBar / 2;
-    legend_.stroke("M" + px(at) + " " + px(top + kThick) + "v4", theme::kSoft);
-    legend_.text(at, top + kThick + 15, tick_text(tick, ticks.size() < 2 ? tick : ticks[1] - ticks[0]));
+    legend_.stroke("M" + px(at, top + kThick) + "v4", theme::kSoft);
+    legend_.text(at, top + kThick + 15, tick_text(tick, ticks));
   }
   top_ += 32;
 }
@@ -329,7 +319,7 @@ void Plot::draw_x(Svg& out) const {
   double free = 0;  // from where on there is room
   for (const auto& [value, words] : places) {
     const double at = x(value), half = text_width(words) / 2, middle = std::min(at, width_ - half);
-    out.stroke("M" + px(at) + " " + px(bottom_) + "v5", theme::kSoft);
+    out.stroke("M" + px(at, bottom_) + "v5", theme::kSoft);
     if (middle - half < free) continue;
     out.text(middle, bottom_ + 17, words);
     free = middle + half + 10;
@@ -343,7 +333,7 @@ void Plot::draw_y(Svg& out) const {
   } else {
     const std::vector<double> ticks = ticks_of(y_, bottom_ - top_, 36);
     for (const double tick : ticks) {
-      out.stroke("M" + px(left_) + " " + px(y(tick)) + "H" + px(right_), theme::kGrid);
+      out.stroke("M" + px(left_, y(tick)) + "H" + px(right_), theme::kGrid);
       out.text(left_ - 6, y(tick) + 4, tick_of(y_, ticks, tick), {.anchor = Anchor::end});
     }
   }
@@ -353,7 +343,7 @@ void Plot::draw_y(Svg& out) const {
 
 void Plot::draw_axes(Svg& out) const {
   draw_y(out);
-  out.stroke("M" + px(left_) + " " + px(bottom_) + "H" + px(right_), theme::kSoft);
+  out.stroke("M" + px(left_, bottom_) + "H" + px(right_), theme::kSoft);
   // The page puts other ticks in the place of these when it stretches the picture.
   out.raw("<g class=\"ticks\">");
   draw_x(out);
@@ -371,16 +361,14 @@ std::string Plot::picture() const {
   return out.picture(width_, height_, title_);
 }
 
-std::vector<uint32_t> Cloud::cells(size_t side) {
-  std::vector<uint32_t> out(side * side);
-  beyond_ = 0;
-  for (size_t i = 0; i < x_.size(); ++i) {
-    if (x_axis_.holds(x_[i]) && y_axis_.holds(y_[i]))
-      ++out[cell_of(y_axis_, side, y_[i]) * side + cell_of(x_axis_, side, x_[i])];
+Cloud::Cloud(std::span<const double> x, std::span<const double> y, const Axis& x_axis, const Axis& y_axis)
+    : x_axis_(x_axis), y_axis_(y_axis), fine_(kFine * kFine) {
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (x_axis.holds(x[i]) && y_axis.holds(y[i]))
+      ++fine_[cell_of(y_axis, kFine, y[i]) * kFine + cell_of(x_axis, kFine, x[i])];
     else
       ++beyond_;
   }
-  return out;
 }
 
 // Each square of the coarse grid is made of whole squares of the fine one.

@@ -134,8 +134,7 @@ class Plot {
 class Cloud {
  public:
   /// Points beyond the ends of an axis are in no square.
-  Cloud(std::span<const double> x, std::span<const double> y, const Axis& x_axis, const Axis& y_axis)
-      : x_(x), y_(y), x_axis_(x_axis), y_axis_(y_axis), fine_(cells(kFine)) {}
+  Cloud(std::span<const double> x, std::span<const double> y, const Axis& x_axis, const Axis& y_axis);
 
   uint64_t beyond() const { return beyond_; }
   /// The colours, each with its range of counts. `what` are the points: "alleles".
@@ -149,15 +148,12 @@ class Cloud {
  private:
   static constexpr size_t kFine = 80, kCoarse = 20;  // squares of a side
 
-  /// Rows of y, from below, of squares of x.
-  std::vector<uint32_t> cells(size_t side);
   std::vector<uint32_t> coarse() const;
   size_t levels() const;  // of colour: one for each power of ten
 
-  std::span<const double> x_, y_;
   const Axis &x_axis_, &y_axis_;
   uint64_t beyond_ = 0;
-  std::vector<uint32_t> fine_;
+  std::vector<uint32_t> fine_;  // rows of y, from below, of squares of x
 };
 
 }  // namespace carbon

@@ -7,6 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/letters.hpp"
+#include "src/base/numbers.hpp"
+
 namespace carbon {
 namespace {
 
@@ -37,8 +40,9 @@ size_t sequence_length(std::string_view text) {
 
 // Red, green or blue of #rrggbb.
 int channel(std::string_view colour, size_t i) {
-  const auto digit = [&](char c) { return c >= 'a' ? c - 'a' + 10 : c - '0'; };
-  return 16 * digit(colour[1 + 2 * i]) + digit(colour[2 + 2 * i]);
+  int value = 0;
+  std::from_chars(&colour[1 + 2 * i], &colour[1 + 2 * i] + 2, value, 16);
+  return value;
 }
 
 constexpr std::string_view anchor_name(Anchor anchor) {
@@ -103,65 +107,36 @@ std::string px(double value) {
 }
 
 std::string escape_xml(std::string_view text) {
+  constexpr std::string_view kSpecial = "&<>\"'";
+  constexpr std::string_view kEscaped[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const size_t length = sequence_length(text);
-    const char c = text[0];
-    if (length == 0 || (static_cast<uint8_t>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7F) {
-      out += kReplacement;
-      text.remove_prefix(1);
-      continue;
-    }
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += text.substr(0, length);
-    }
-    text.remove_prefix(length);
+    const size_t length = sequence_length(text), special = kSpecial.find(text[0]);
+    const bool allowed = length > 0 && (!is_control(text[0]) || text[0] == '\n' || text[0] == '\t');
+    out += !allowed ? kReplacement : special != kSpecial.npos ? kEscaped[special] : text.substr(0, length);
+    text.remove_prefix(allowed ? length : 1);
   }
   return out;
 }
 
 std::string mix_colours(std::string_view from, std::string_view to, double part) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out = "#";
   for (size_t i = 0; i < 3; ++i) {
     const int a = channel(from, i), b = channel(to, i);
-    const auto value = static_cast<size_t>(std::floor(a + (b - a) * part + 0.5));
-    out += kDigits[value / 16];
-    out += kDigits[value % 16];
+    out += hex_text(static_cast<size_t>(std::floor(a + (b - a) * part + 0.5)), 2);
   }
   return out;
 }
 
 std::string box_path(double left, double top, double width, double height) {
-  return "M" + px(left) + " " + px(top) + "h" + px(width) + "v" + px(height) + "h" + px(-width) + "Z";
+  return "M" + px(left, top) + "h" + px(width) + "v" + px(height) + "h" + px(-width) + "Z";
 }
 
 void Svg::path(std::string_view data, std::string_view fill, std::string_view more) {
   if (data.empty()) return;
-  body_ += "<path fill=\"";
-  body_ += fill;
-  body_ += '"';
-  body_ += more;
-  body_ += " d=\"";
-  body_ += data;
-  body_ += "\"/>";
+  body_.append("<path fill=\"").append(fill).append("\"").append(more);
+  body_.append(" d=\"").append(data).append("\"/>");
 }
 
 void Svg::stroke(std::string_view data, std::string_view colour, double width, std::string_view more) {
@@ -175,14 +150,13 @@ void Svg::text(double x, double y, std::string_view words, const TextStyle& styl
            "\" text-anchor=\"" + std::string(anchor_name(style.anchor)) + "\"";
   if (style.size != 11) body_ += " font-size=\"" + px(style.size) + "\"";
   if (style.bold) body_ += " font-weight=\"600\"";
-  if (style.turn != 0) body_ += " transform=\"rotate(" + px(style.turn) + " " + px(x) + " " + px(y) + ")\"";
+  if (style.turn != 0) body_ += " transform=\"rotate(" + px(style.turn) + " " + px(x, y) + ")\"";
   body_ += ">" + escape_xml(words) + "</text>";
 }
 
 void Svg::begin_clip(double left, double top, double width, double height) {
   body_ += "<svg x=\"" + px(left) + "\" y=\"" + px(top) + "\" width=\"" + px(width) + "\" height=\"" +
-           px(height) + "\" viewBox=\"" + px(left) + " " + px(top) + " " + px(width) + " " + px(height) +
-           "\">";
+           px(height) + "\" viewBox=\"" + px(left, top) + " " + px(width, height) + "\">";
 }
 
 void Svg::end_clip() {
@@ -190,13 +164,13 @@ void Svg::end_clip() {
 }
 
 void Svg::add(const Svg& content, double x, double y) {
-  body_ += "<g transform=\"translate(" + px(x) + " " + px(y) + ")\">" + content.body_ + "</g>";
+  body_ += "<g transform=\"translate(" + px(x, y) + ")\">" + content.body_ + "</g>";
 }
 
 std::string Svg::picture(double width, double height, std::string_view title) const {
   const std::string name = escape_xml(title);
   return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + px(width) + "\" height=\"" + px(height) +
-         "\" viewBox=\"0 0 " + px(width) + " " + px(height) +
+         "\" viewBox=\"0 0 " + px(width, height) +
          "\" font-family=\"Helvetica, Arial, 'Liberation Sans', sans-serif\" font-size=\"11\" "
          "role=\"img\"><title>" +
          name + "</title><rect width=\"" + px(width) + "\" height=\"" + px(height) + "\" fill=\"" +
@@ -225,14 +199,13 @@ std::string cut_middle(std::string_view text, size_t most) {
 std::string marker_path(Marker marker, double x, double y, double radius) {
   const std::string r = px(radius), width = px(2 * radius);
   if (marker == Marker::circle)
-    return "M" + px(x - radius) + " " + px(y) + "a" + r + " " + r + " 0 1 0 " + width + " 0a" + r + " " + r +
-           " 0 1 0 " + px(-2 * radius) + " 0Z";
+    return "M" + px(x - radius, y) + "a" + r + " " + r + " 0 1 0 " + width + " 0a" + r + " " + r + " 0 1 0 " +
+           px(-2 * radius) + " 0Z";
   std::string path;
   double at_x = 0, at_y = 0;
   for (const auto& [corner_x, corner_y] : corners_of(marker)) {
     const double to_x = radius * corner_x, to_y = radius * corner_y;
-    path += path.empty() ? "M" + px(x + to_x) + " " + px(y + to_y)
-                         : "l" + px(to_x - at_x) + " " + px(to_y - at_y);
+    path += path.empty() ? "M" + px(x + to_x, y + to_y) : "l" + px(to_x - at_x, to_y - at_y);
     at_x = to_x;
     at_y = to_y;
   }

@@ -46,6 +46,10 @@ namespace carbon {
 /// Writes a length or a coordinate, rounded to a tenth of a pixel, with the fewest digits. px() of figure.js
 /// writes the same text.
 std::string px(double value);
+/// Two of them, with a space between.
+inline std::string px(double x, double y) {
+  return px(x) + " " + px(y);
+}
 /// Escapes & < > " and ' for an element or an attribute. Control characters, which XML does not allow, and
 /// bytes that are not UTF-8 become U+FFFD.
 std::string escape_xml(std::string_view text);

@@ -27,26 +27,19 @@ void draw_position_axis(Svg& out, const BaseTrack& track, const TrackView& view,
     const double at = place.x(p - static_cast<double>(before) - 0.5);  // the middle of the base
     if (at > place.right) break;
     if (at < place.left) continue;
-    ticks += "M" + px(at) + " " + px(y) + "v5";
+    ticks += "M" + px(at, y) + "v5";
     const std::string number = count_text(static_cast<uint64_t>(p));
     const double room = 3.4 * static_cast<double>(number.size());  // half of what the number takes
     numbers.text(std::min(at, width - room), y + 17, number);
   }
-  out.stroke("M" + px(place.left) + " " + px(y) + "H" + px(place.right) + ticks, theme::kGrid);
+  out.stroke("M" + px(place.left, y) + "H" + px(place.right) + ticks, theme::kGrid);
   out.raw(numbers.body());
 }
 
 class LogoDrawing {
  public:
   LogoDrawing(Svg& out, const BaseTrack& track, const TrackView& view, double width, double height)
-      : out_(out),
-        track_(track),
-        view_(view),
-        width_(width),
-        height_(height),
-        place_(view, width),
-        foot_(height - kAxis - kRow),
-        full_(foot_ - kTop) {}
+      : out_(out), track_(track), view_(view), width_(width), height_(height) {}
 
   void draw() {
     if (place_.step > 1)
@@ -71,7 +64,7 @@ class LogoDrawing {
       return known ? full_ * track_.probability(b, track_.base[b]) : NAN;
     });
     if (!std::isnan(mean))
-      means_ += "M" + px(x(i)) + " " + px(foot_) + "v" + px(-mean) + "H" + px(x(j)) + "V" + px(foot_) + "Z";
+      means_ += "M" + px(x(i), foot_) + "v" + px(-mean) + "H" + px(x(j)) + "V" + px(foot_) + "Z";
   }
 
   void base(size_t i) {
@@ -117,7 +110,7 @@ class LogoDrawing {
     std::string grid;
     Svg numbers;
     for (const double part : {0.0, 0.5, 1.0}) {
-      grid += "M" + px(place_.left) + " " + px(foot_ - part * full_) + "H" + px(place_.right);
+      grid += "M" + px(place_.left, foot_ - part * full_) + "H" + px(place_.right);
       numbers.text(place_.left - 6, foot_ - part * full_ + 4, px(part), {.anchor = Anchor::end});
     }
     out_.stroke(grid, theme::kGrid);
@@ -128,8 +121,8 @@ class LogoDrawing {
   const BaseTrack& track_;
   const TrackView& view_;
   const double width_, height_;
-  const TrackLayout place_;
-  const double foot_, full_;
+  const TrackLayout place_ = {view_, width_};
+  const double foot_ = height_ - kAxis - kRow, full_ = foot_ - kTop;
   LetterPaths actual_, others_, row_;
   std::string means_;
   Svg unknown_;
@@ -157,21 +150,15 @@ std::string cell_colour(const HeatCell& cell, double limit) {
 
 // The mean over bases i to j - 1, without bases that are letter k themselves.
 HeatCell letter_cell(const BaseTrack& track, size_t i, size_t j, int k) {
-  double sum = 0, count = 0;
-  bool reference = false;
-  for (size_t b = i; b < j; ++b) {
+  bool reference = false, others = false;
+  const double mean = mean_of(i, j, [&](size_t b) {
     const double value = track.log_ratio(b, k);
-    if (std::isnan(value)) continue;
-    if (track.base[b] == k) {
-      reference = true;
-    } else {
-      sum += value;
-      ++count;
-    }
-  }
-  if (std::isnan(sum)) return {};  // some of them are infinite, with both signs
-  if (count > 0) return {HeatCell::value, sum / count};
-  return {reference ? HeatCell::reference : HeatCell::none, 0};
+    if (!std::isnan(value)) (track.base[b] == k ? reference : others) = true;
+    return track.base[b] == k ? NAN : value;
+  });
+  if (!others) return {reference ? HeatCell::reference : HeatCell::none, 0};
+  // Of infinite values with both signs there is no mean.
+  return std::isnan(mean) ? HeatCell{} : HeatCell{HeatCell::value, mean};
 }
 
 }  // namespace
@@ -279,7 +266,7 @@ void draw_overview(Svg& out, const BaseTrack& track, double width) {
   for (const Point& m : means) lowest = std::min(lowest, m.y);
   const auto y = [&](double value) { return top + value / lowest * (foot - top); };
   std::string line;
-  for (const Point& m : means) line += (line.empty() ? "M" : "L") + px(place.x(m.x)) + " " + px(y(m.y));
+  for (const Point& m : means) line += (line.empty() ? "M" : "L") + px(place.x(m.x), y(m.y));
   const std::string left = px(place.left), right = px(place.right), low = px(foot);
   if (!means.empty()) {
     out.path(line + "L" + px(place.x(means.back().x)) + " " + low + "L" + px(place.x(means.front().x)) + " " +
@@ -336,9 +323,8 @@ void draw_heatmap(Svg& out, const BaseTrack& track, const HeatRows& rows, const 
   for_columns(track, view, place.step, [&](size_t i, size_t j) {
     const double x = place.x(static_cast<double>(i)), span = static_cast<double>(j - i);
     for (size_t k = 0; k < rows.names.size(); ++k) {
-      const std::string box = "M" + px(x + inset) + " " + px(top(k) + 0.5) + "h" +
-                              px(place.unit * span - 2 * inset) + "v" + px(high - 1) + "H" + px(x + inset) +
-                              "Z";
+      const std::string box = "M" + px(x + inset, top(k) + 0.5) + "h" + px(place.unit * span - 2 * inset) +
+                              "v" + px(high - 1) + "H" + px(x + inset) + "Z";
       const HeatCell cell = rows.cell(i, j, k);
       cells[cell_colour(cell, limit)] += box;
       if (cell.kind == HeatCell::reference && wide >= 5)

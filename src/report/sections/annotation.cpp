@@ -58,8 +58,7 @@ const std::vector<Field<AnnotatedGene>> kGeneFields = {
 Figure genes_figure(const std::string& name, const std::string& item, const DrawnSequence& on) {
   Chart out;
   out.name = name;
-  out.title = "Genes of " + cut_text(on.name, kName);
-  if (item != "gene") out.title = "Runs of coding bases of " + cut_text(on.name, kName);
+  out.title = (item == "gene" ? "Genes of " : "Runs of coding bases of ") + cut_text(on.name, kName);
   out.width = kWidth, out.height = kHeight;
   out.columns = columns_of(on.genes, kGeneFields);
   out.x_column = kMiddleColumn;
@@ -241,6 +240,7 @@ Section annotation_section(const std::string& name, const std::string& path, con
   }
   const std::string item = runs ? "run" : "gene";
   out.paragraphs.push_back(totals.words(item, runs));
+  std::erase_if(drawn, [](const DrawnSequence& on) { return on.genes.empty(); });
   if (totals.sequences > drawn.size())
     out.paragraphs.push_back("The first " + std::to_string(drawn.size()) + " of " +
                              plural(totals.sequences, "sequence") + " with genes are drawn.");
@@ -254,7 +254,6 @@ Section annotation_section(const std::string& name, const std::string& path, con
     out.statistics.push_back(
         {"exons", "Exons", "Mean number of exons of a gene", totals.each(static_cast<double>(totals.exons))});
   }
-  std::erase_if(drawn, [](const DrawnSequence& on) { return on.genes.empty(); });
   for (size_t i = 0; i < drawn.size(); ++i)
     out.parts.emplace_back(genes_figure(
         name + "_genes" + (drawn.size() > 1 ? "_" + std::to_string(i + 1) : ""), item, drawn[i]));

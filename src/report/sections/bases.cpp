@@ -104,12 +104,6 @@ size_t numbers_step(size_t length) {
   return std::max<size_t>(1, (length + kMostRows - 1) / kMostRows);
 }
 
-// For the title of a thinned table; "" if it has all.
-std::string thinned_words(size_t length) {
-  const size_t step = numbers_step(length);
-  return step == 1 ? "" : "; one base of " + std::to_string(step);
-}
-
 constexpr int kDigits = 5;  // an error in a probability of at most a hundredth of a per cent
 
 void append_row(const BaseTrack& track, size_t i, std::string& out) {
@@ -203,14 +197,16 @@ PieceRows rows_of(size_t length) {
 
 Chart base_chart(const TablePiece& piece, const std::string& before, const std::string& after,
                  BaseFields fields) {
-  std::vector<size_t> bases;  // all, or an even sample
-  for (size_t i = 0; i < piece.length(); i += numbers_step(piece.length())) bases.push_back(i);
+  const size_t step = numbers_step(piece.length());
+  std::vector<size_t> bases;
+  for (size_t i = 0; i < piece.length(); i += step) bases.push_back(i);
   fields.insert(
       fields.begin(),
       {{"Position", "", [&](size_t i) { return piece.first + static_cast<int64_t>(i); }, ChartColumn::count},
        {"Base", "", [&](size_t i) { return std::string(1, piece.letters[i]); }}});
   Chart out;
-  out.table_title = before + piece.place() + after + thinned_words(piece.length());
+  out.table_title =
+      before + piece.place() + after + (step == 1 ? "" : "; one base of " + std::to_string(step));
   out.columns = columns_of(bases, fields);
   out.x.label = "Position";
   return out;

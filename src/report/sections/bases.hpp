@@ -52,6 +52,9 @@ struct PieceRows {
   double width = 980;  // of the figure, in pixels
   bool letters = true;
   std::vector<TrackView> views;  // one for each row, all of the same span
+
+  /// Bases in a column that is at least one pixel wide.
+  int64_t step() const { return TrackLayout(views[0], width).step; }
 };
 
 PieceRows rows_of(size_t length);

@@ -237,13 +237,10 @@ Figure roc_overlay(const std::string& name, const std::string& label, const std:
   out.width = 620, out.height = 600;
   out.x.label = "False positive rate (share of " + names.negative + " alleles)";
   out.y.label = "True positive rate (share of " + names.positive + " alleles)";
-  out.columns = {{"False positive rate"}};
-  for (size_t k = 0; k < kRates; ++k) out.columns[0].numbers.push_back(rate_at(k));
+  out.columns = columns_of<size_t>(numbers_to(kRates), {{"False positive rate", "", rate_at}});
   out.what = "Receiver operating characteristics for the label " + label + ", over all thresholds.";
   for (const RocCurve& curve : curves) {
-    out.what += " " + area_text(curve) + ", of " +
-                plural(curve.metrics.positive, names.positive + " allele") + " and " +
-                plural(curve.metrics.negative, names.negative + " allele") + ".";
+    out.what += " " + area_text(curve) + ", of " + curve.positives() + " and " + curve.negatives() + ".";
     const size_t column = out.columns.size();
     if (column > theme::kSeries.size()) continue;
     out.columns.push_back(
@@ -254,9 +251,11 @@ Figure roc_overlay(const std::string& name, const std::string& label, const std:
   }
   out.series.push_back(guide({{0, 0}, {1, 1}}, "chance"));
   const std::string drawn = std::to_string(theme::kSeries.size());
+  const bool intervals = std::any_of(curves.begin(), curves.end(),
+                                     [](const RocCurve& curve) { return curve.intervals.samples > 0; });
   out.facts = sentences(
       {curves.size() > theme::kSeries.size() ? "The first " + drawn + " of these curves are drawn." : "",
-       curves[0].intervals.samples > 0 ? "The numbers in brackets are 95 % bootstrap intervals." : ""});
+       intervals ? "The numbers in brackets are 95 % bootstrap intervals." : ""});
   const auto best = std::max_element(curves.begin(), curves.end(), [](const RocCurve& a, const RocCurve& b) {
     return a.auroc() < b.auroc();
   });
@@ -277,18 +276,16 @@ void VariantComparison::add(const VariantRecord& record) {
   for (size_t alt = 0; alt < record.alts.size(); ++alt) {
     const float score = record.scores[0][alt];
     if (std::isnan(score)) continue;
-    const auto label = record.labels.empty() ? LabelJudge::Verdict::missing : record.labels[alt];
     ++files_.back().scored;
     if (files_.size() == 1)
-      first_.push_back({key_of(record, alt), score, label, false});
+      first_.push_back({key_of(record, alt), score, verdict_of(record, alt), false});
     else
-      pair(record, alt, score, label);
+      pair(record, alt, score);
   }
 }
 
 // An allele that a file has twice is paired as often as the other file has it.
-void VariantComparison::pair(const VariantRecord& record, size_t alt, float score,
-                             LabelJudge::Verdict label) {
+void VariantComparison::pair(const VariantRecord& record, size_t alt, float score) {
   const uint64_t key = key_of(record, alt);
   // Of equal keys those that are paired come first.
   const auto at = std::partition_point(first_.begin(), first_.end(), [key](const Allele& one) {
@@ -296,10 +293,8 @@ void VariantComparison::pair(const VariantRecord& record, size_t alt, float scor
   });
   if (at == first_.end() || at->key != key) return;
   at->paired = true;
-  shared_.add(static_cast<double>(at->score), static_cast<double>(score),
-              pairs_ < kMostDots ? allele_name(record, alt) : "",
-              at->label == LabelJudge::Verdict::missing ? label : at->label);
-  ++pairs_;
+  shared_.add(at->score, score, shared_.pairs() < kMostDots ? allele_name(record, alt) : "",
+              at->label == LabelJudge::Verdict::missing ? verdict_of(record, alt) : at->label);
 }
 
 void VariantComparison::add(RocCurve curve) {
@@ -311,9 +306,9 @@ void VariantComparison::finish(const std::string& label, Section& section) {
   if (files_.size() < 2) return;
   if (curves_.size() > 1) section.parts.emplace_back(roc_overlay(section.name + "_roc", label, curves_));
   const File &a = files_[0], &b = files_[1];
-  section.paragraphs.push_back(plural(pairs_, "allele", "has", "have") + " a score in both " + a.name +
-                               " (of " + count_text(a.scored) + " with a score) and " + b.name + " (of " +
-                               count_text(b.scored) +
+  section.paragraphs.push_back(plural(shared_.pairs(), "allele", "has", "have") + " a score in both " +
+                               a.name + " (of " + count_text(a.scored) + " with a score) and " + b.name +
+                               " (of " + count_text(b.scored) +
                                "). Alleles are the same if contig, position, REF and ALT are.");
   ScoreTag of_a = a.tag, of_b = b.tag;
   of_a.name += " in " + a.name, of_b.name += " in " + b.name;

@@ -2,16 +2,12 @@
 // whether bounds are met.
 #include <algorithm>
 #include <cmath>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "src/base/words.hpp"
 #include "src/report/drawing/chart.hpp"
 #include "src/report/sections/sections.hpp"
 #include "src/report/sections/variant_parts.hpp"
 #include "src/report/sources/input.hpp"
-#include "src/report/sources/summaries.hpp"
 
 namespace carbon {
 namespace {
@@ -20,9 +16,9 @@ constexpr size_t kMostDrawn = 30, kLongestName = 22;
 constexpr double kWidth = 640;
 constexpr const char* kBeside = "Beside each name stand the numbers of positive and negative alleles.";
 
-std::string count_of(const ConcordanceLine& line, std::string_view key) {
+uint64_t count_of(const ConcordanceLine& line, std::string_view key) {
   const double value = line.value(key);
-  return count_text(std::isnan(value) ? 0 : static_cast<uint64_t>(value));
+  return std::isnan(value) ? 0 : static_cast<uint64_t>(value);
 }
 
 class ConcordanceFigures {
@@ -43,10 +39,10 @@ class ConcordanceFigures {
   Section section() const {
     Section out = begin_section(name_, path_, "agreement of " + both(), {});
     const std::string a = file_.tag_a + " of " + file_.file_a, b = file_.tag_b + " of " + file_.file_b;
+    const uint64_t n = count_of(all_, "n");
     out.paragraphs.push_back(
-        "Of " + count_of(all_, "alleles") + (all_.value("alleles") == 1 ? " allele" : " alleles") +
-        " of the first file, " + count_of(all_, "n") +
-        (all_.value("n") == 1 ? " has both scores and is compared." : " have both scores and are compared."));
+        "Of " + plural(count_of(all_, "alleles"), "allele") + " of the first file, " + count_text(n) +
+        (n == 1 ? " has both scores and is compared." : " have both scores and are compared."));
     out.models.push_back("A is " + a_ + ", B is " + b_ + ".");
     for (const std::string key : {"n", "pearson", "spearman"})
       if (const double value = all_.value(key); !std::isnan(value)) {
@@ -99,10 +95,9 @@ class ConcordanceFigures {
     out.columns = columns(lines, places);
     std::vector<std::string> labels;
     for (const Line line : lines)
-      labels.push_back(cut_text(line->name, kLongestName) + " (" +
-                       (keys[0] == "n" ? "n = " + count_of(*line, "n")
-                                       : count_of(*line, "positive") + " / " + count_of(*line, "negative")) +
-                       ")");
+      labels.push_back(cut_text(line->name, kLongestName) + " (" + (keys[0] == "n" ? "n = " : "") +
+                       count_text(count_of(*line, keys[0])) +
+                       (keys[0] == "n" ? "" : " / " + count_text(count_of(*line, keys[1]))) + ")");
     out.y = category_axis("", labels);
     if (lines.size() < file_.lines.size())
       out.facts = "Of all strata, the " + std::to_string(lines.size() - 1) + " with the most " +
@@ -187,11 +182,10 @@ class ConcordanceFigures {
     size_t missed = 0;
     for (const ConcordanceBound& bound : file_.bounds) missed += !bound.met;
     const size_t count = file_.bounds.size();
-    section.paragraphs.push_back(missed > 0 ? std::to_string(missed) + " of " + std::to_string(count) +
-                                                  (count == 1 ? " bound is not met." : " bounds are not met.")
-                                 : count == 1
-                                     ? "The bound that was set is met."
-                                     : "All " + std::to_string(count) + " bounds that were set are met.");
+    section.paragraphs.push_back(
+        missed > 0   ? std::to_string(missed) + " of " + plural(count, "bound", "is", "are") + " not met."
+        : count == 1 ? "The bound that was set is met."
+                     : "All " + std::to_string(count) + " bounds that were set are met.");
     section.parts.push_back(table_of<ConcordanceBound>(
         "Bounds", file_.bounds,
         {{"Option", "", &ConcordanceBound::option},

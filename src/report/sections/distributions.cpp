@@ -1,7 +1,6 @@
 #include "src/report/sections/distributions.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <compare>
 #include <iterator>
 
@@ -29,10 +28,6 @@ constexpr size_t kLabel = 34;         // letters of a group's name beside its ro
 
 std::string axis_label(const ScoreTag& tag) {
   return with_unit(cut_text(tag.name, 60), tag.unit);
-}
-
-uint64_t highest(const BinCounts& bins) {
-  return bins.counts.empty() ? 0 : *std::max_element(bins.counts.begin(), bins.counts.end());
 }
 
 // What lies beside the bins, so that no score is silently missing from a picture.
@@ -67,36 +62,38 @@ std::string sign_words(const ScoreFigure& about) {
 // hidden column for each group, the share of its scores.
 Chart bin_chart(const ScoreFigure& about, const std::vector<const ScoreGroup*>& groups,
                 const ScoreBins& bins) {
+  const auto size = static_cast<int64_t>(bins.size());
+  const auto edge = [&bins, size](int64_t i) {
+    return i < 0 || i > size ? NAN : bins.edge(static_cast<size_t>(i));
+  };
+  const auto count = [size](const ScoreGroup& group, int64_t bin) {
+    return bin < 0       ? group.bins.below
+           : bin == size ? group.bins.above
+                         : group.bins.counts[static_cast<size_t>(bin)];
+  };
+  std::vector<Field<int64_t>> fields = {
+      {"From", "Lower edge of the bin", edge, ChartColumn::edge},
+      {"To", "Upper edge of the bin", [edge](int64_t bin) { return edge(bin + 1); }, ChartColumn::edge}};
+  for (const ScoreGroup* group : groups)
+    fields.push_back({cut_text(group->name, 60), "Number of " + about.item + "s with a score in the bin",
+                      [=](int64_t bin) { return count(*group, bin); }, ChartColumn::count});
+  for (const ScoreGroup* group : groups)
+    fields.push_back({"", "",
+                      [=](int64_t bin) {
+                        return static_cast<double>(count(*group, bin)) /
+                               static_cast<double>(group->scores.count);
+                      },
+                      ChartColumn::hidden});
+  std::vector<int64_t> rows;
+  for (int64_t bin = -1; bin <= size; ++bin) {
+    const bool any = std::any_of(groups.begin(), groups.end(),
+                                 [&](const ScoreGroup* group) { return count(*group, bin) > 0; });
+    if (any || (bin >= 0 && bin < size)) rows.push_back(bin);
+  }
   Chart out;
   out.name = about.name;
   out.x = {axis_label(about.tag), bins.edge(0), bins.edge(bins.size())};
-  out.columns = {{.name = "From", .about = "Lower edge of the bin", .form = ChartColumn::edge},
-                 {.name = "To", .about = "Upper edge of the bin", .form = ChartColumn::edge}};
-  for (const ScoreGroup* group : groups)
-    out.columns.push_back({.name = cut_text(group->name, 60),
-                           .about = "Number of " + about.item + "s with a score in the bin",
-                           .form = ChartColumn::count});
-  for (size_t g = 0; g < groups.size(); ++g) out.columns.push_back({.form = ChartColumn::hidden});
-  const auto row = [&](double from, double to, auto count) {
-    out.columns[0].numbers.push_back(from);
-    out.columns[1].numbers.push_back(to);
-    for (size_t g = 0; g < groups.size(); ++g) {
-      const auto value = static_cast<double>(count(groups[g]->bins));
-      out.columns[2 + g].numbers.push_back(value);
-      out.columns[2 + groups.size() + g].numbers.push_back(value /
-                                                           static_cast<double>(groups[g]->scores.count));
-    }
-  };
-  const auto any = [&](auto count) {
-    return std::any_of(groups.begin(), groups.end(), [&](const ScoreGroup* g) { return count(g->bins) > 0; });
-  };
-  const auto below = [](const BinCounts& counts) { return counts.below; };
-  const auto above = [](const BinCounts& counts) { return counts.above; };
-  if (any(below)) row(NAN, bins.edge(0), below);
-  for (size_t i = 0; i < bins.size(); ++i)
-    row(bins.edge(i), bins.edge(i + 1),
-        [i](const BinCounts& counts) { return counts.counts.empty() ? 0 : counts.counts[i]; });
-  if (any(above)) row(bins.edge(bins.size()), NAN, above);
+  out.columns = columns_of(rows, fields);
   return out;
 }
 
@@ -143,13 +140,6 @@ size_t GroupNames::number(const std::string& name) {
   return numbers_[name] = names_.size() - 1;
 }
 
-std::vector<std::string> figure_parts(const std::vector<std::string>& tags) {
-  std::vector<std::string> out;
-  TakenNames taken;
-  for (const std::string& tag : tags) out.push_back(free_name("_" + plain_name(tag), taken));
-  return out;
-}
-
 ScoreBins::ScoreBins(double least, double most) {
   const double size = std::max(std::abs(least), std::abs(most));
   // Equal values get one bin, of a width that suits their size.
@@ -178,17 +168,6 @@ int64_t ScoreBins::find(double value) const {
   return std::upper_bound(edges_.begin(), edges_.end(), value) - edges_.begin() - 1;
 }
 
-void BinCounts::add(const ScoreBins& bins, float value) {
-  if (counts.empty()) counts.resize(bins.size());
-  const int64_t bin = bins.find(static_cast<double>(value));
-  if (bin < 0)
-    ++below;
-  else if (bin >= static_cast<int64_t>(bins.size()))
-    ++above;
-  else
-    ++counts[static_cast<size_t>(bin)];
-}
-
 ScoreSummary::ScoreSummary(std::vector<float>& scores) : count(scores.size()) {
   if (scores.empty()) return;
   // Neumaier's sum, and what rounding took from it.
@@ -208,7 +187,14 @@ ScoreSummary::ScoreSummary(std::vector<float>& scores) : count(scores.size()) {
 ScoreGroup score_group(std::string name, std::vector<float>& scores, const ScoreBins& bins,
                        uint64_t missing) {
   ScoreGroup out{std::move(name), scores.size() + missing, ScoreSummary(scores), {}};
-  for (const float score : scores) out.bins.add(bins, score);
+  std::vector<uint64_t>& counts = out.bins.counts;
+  counts.resize(bins.size());
+  for (const float score : scores) {
+    const auto bin = bins.find(score);
+    ++(bin < 0                    ? out.bins.below
+       : bin < std::ssize(counts) ? counts[static_cast<size_t>(bin)]
+                                  : out.bins.above);
+  }
   return out;
 }
 
@@ -349,9 +335,10 @@ Figure score_histogram(const ScoreFigure& about, const ScoreGroup& all, const Sc
   Chart out = bin_chart(about, {&all}, bins);
   out.title = "Scores of all " + items + ": " + cut_text(about.tag.name, 60);
   out.height = 300;
-  out.y = count_axis(std::string(1, capital_letter(items[0])) + items.substr(1) + " per bin",
-                     1.1 * static_cast<double>(highest(all.bins)));
+  const std::vector<uint64_t>& counts = all.bins.counts;
   out.columns[2].name = std::string(1, capital_letter(items[0])) + items.substr(1);
+  out.y = count_axis(out.columns[2].name + " per bin",
+                     1.1 * static_cast<double>(*std::max_element(counts.begin(), counts.end())));
   out.series = {{.mark = Series::steps, .name = about.sample, .colour = theme::kLine, .value = 2}};
   out.legend = box_legend({items + ", n = " + count_text(scores.count), theme::kLine});
   out.above = [&](Plot& plot) {

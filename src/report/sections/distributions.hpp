@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -33,8 +34,15 @@ class GroupNames {
   std::vector<std::string> names_;
 };
 
-/// What tags, which may have points and letters of any kind, add to the names of their figures. All differ.
-std::vector<std::string> figure_parts(const std::vector<std::string>& tags);
+/// What tags, whose names may have points and letters of any kind, add to the names of their figures. All
+/// differ. `name_of` is a function or a member.
+template <class Tags = std::vector<std::string>, class NameOf = std::identity>
+std::vector<std::string> figure_parts(const Tags& tags, NameOf name_of = {}) {
+  std::vector<std::string> out;
+  TakenNames taken;
+  for (const auto& tag : tags) out.push_back(free_name("_" + plain_name(std::invoke(name_of, tag)), taken));
+  return out;
+}
 
 /// Bins whose edges are multiples of a step of 1, 2 or 5 times a power of ten. A bin has the values from its
 /// lower edge up to, but not including, its upper edge; the last one has its upper edge, too.
@@ -60,8 +68,6 @@ class ScoreBins {
 struct BinCounts {
   std::vector<uint64_t> counts;
   uint64_t below = 0, above = 0;
-
-  void add(const ScoreBins& bins, float value);
 };
 
 /// What some scores say in sum. Without scores all but the number is NaN.

@@ -25,11 +25,6 @@ constexpr Index kVectors = 64;      // that the iteration moves together
 constexpr int kMostRounds = 300;
 constexpr double kConverged = 1e-12;
 
-// For few columns, the work takes less time than threads take to start.
-int threads_for(size_t columns) {
-  return columns > 256 ? available_cpus() : 1;
-}
-
 // Calls f(first column, number of columns) for panels of all columns.
 void for_panels(Index columns, ThreadPool& pool, const std::function<void(Index, Index)>& f) {
   pool.run(static_cast<size_t>((columns + kPanel - 1) / kPanel), [&](size_t panel, size_t) {
@@ -211,7 +206,8 @@ Pca principal_components(const ReadRows& read, size_t columns, size_t most) {
   Eigen::setCpuCacheSizes(Index{32} << 10, Index{512} << 10, Index{4} << 20);
   Pca out;
   const auto n = static_cast<Index>(columns);
-  ThreadPool pool(threads_for(columns));
+  // For few columns, the work takes less time than threads take to start.
+  ThreadPool pool(columns > 256 ? available_cpus() : 1);
   Covariance sums(n, pool);
   read([&](std::span<const float> row) { sums.add(row); });
   out.rows = sums.rows();
@@ -241,8 +237,8 @@ Pca principal_components(const ReadRows& read, size_t columns, size_t most) {
     if (out.residual <= kConverged || round == kMostRounds) break;
     directions = orthonormal(images);
   }
-  for (Index k = 0; k < wanted && variances(k) > 1e-14 * out.total;
-       ++k) {  // the rest is nothing but rounding
+  // What is left after these is nothing but rounding.
+  for (Index k = 0; k < wanted && variances(k) > 1e-14 * out.total; ++k) {
     out.variances.push_back(variances(k));
     out.components.push_back(with_largest_positive(found.col(k)));
   }

@@ -21,8 +21,8 @@ using ReadRows = std::function<void(const std::function<void(std::span<const flo
 struct Pca {
   uint64_t rows = 0;
   std::vector<double> means;  // of the columns
-  std::vector<std::vector<double>>
-      components;                 // directions of length 1; the largest number of each is positive
+  /// Directions of length 1; the largest number of each is positive.
+  std::vector<std::vector<double>> components;
   std::vector<double> variances;  // of the rows along each direction, largest first; divided by rows - 1
   double total = 0;               // variance of all columns together
   /// The largest distance between the covariance matrix times a component and the component times its
@@ -60,7 +60,7 @@ struct EmbeddingPoints {
   uint64_t rows = 0, sequences = 0;    // of the file; sequences with a row at least
   std::vector<EmbeddingPoint> points;  // all rows, or an even sample of them, in order
   bool coloured = false, numeric = false;
-  std::vector<EmbeddingGroup> groups;  // the largest first; with numbers none
+  std::vector<EmbeddingGroup> groups;  // the largest first; of numbers one for each, in no such order
   EmbeddingGroup without;              // those that have no value
   uint64_t unused = 0;                 // names of the table that are not embedded
 };

@@ -116,8 +116,8 @@ class Looks {
   double least_ = 0, most_ = 0, width_ = 0;
 };
 
+// Of a point that has a value.
 std::string value_name(const EmbeddingPoints& data, const EmbeddingPoint& point) {
-  if (point.group == kNoGroup) return "";
   return data.numeric ? six_digits(point.number) : data.groups[point.group].name;
 }
 
@@ -140,8 +140,9 @@ std::string colour_caption(const EmbeddingPoints& data, const Looks& looks, cons
   std::string out =
       looks.scaled() ? "Colours show the number in column " + colour + "."
                      : "Colours and shapes show column " + colour + "; the legend has the number of points.";
-  if (looks.others())
-    out += " The smaller groups, " + count_text(data.groups.size() - kColours) + ", are shown as other.";
+  if (const size_t others = looks.others() ? data.groups.size() - kColours : 0; others > 0)
+    out += others == 1 ? " The smallest group is shown as other."
+                       : " The smaller groups, " + count_text(others) + ", are shown as other.";
   return out;
 }
 

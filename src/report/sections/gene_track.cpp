@@ -3,10 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "src/base/words.hpp"
 #include "src/report/drawing/chart.hpp"
@@ -117,21 +113,19 @@ std::string place_text(const std::string& contig, int64_t pos) {
 void draw_ranges(Plot& plot, const std::vector<GeneAllele>& alleles,
                  const std::function<double(int64_t)>& edge) {
   struct Range {
-    double low = 0, high = 0;
-    bool any = false;
+    double low = NAN, high = NAN;
   };
   std::vector<Range> columns(static_cast<size_t>(plot.right() - plot.left()) + 1);
   for (const GeneAllele& allele : alleles) {
     const Point p = {(edge(allele.pos) + edge(allele.pos + 1)) / 2, allele.score};
     Range& one =
         columns[static_cast<size_t>(std::clamp(plot.x(p.x) - plot.left(), 0.0, plot.right() - plot.left()))];
-    one.low = one.any ? std::min(one.low, p.y) : p.y;
-    one.high = one.any ? std::max(one.high, p.y) : p.y;
-    one.any = true;
+    one.low = std::fmin(one.low, p.y);
+    one.high = std::fmax(one.high, p.y);
   }
   std::string path;
   for (size_t i = 0; i < columns.size(); ++i)
-    if (columns[i].any)
+    if (!std::isnan(columns[i].low))
       path += box_path(plot.left() + static_cast<double>(i), plot.y(columns[i].high) - 0.5, 1,
                        plot.y(columns[i].low) - plot.y(columns[i].high) + 1);
   plot.marks().path(path, theme::kLine);
@@ -144,10 +138,17 @@ std::string gene_place(const std::string& contig, const Gene& gene) {
   return out;
 }
 
-// With zero, and room for the exons below the lowest score.
-Axis score_axis(const ScoreTag& tag, double least, double most) {
-  Axis out = round_axis(with_unit(tag.name, tag.unit), std::min(0.0, least), std::max(0.0, most));
-  out.foot = kFoot;
+// Along a gene. Without `scale` it is the scale of the genome.
+Axis position_axis(const std::string& contig, const Gene& gene, const ExonScale* scale) {
+  Axis out = {.label = "Position on " + cut_text(contig, kName),
+              .least = static_cast<double>(gene.start),
+              .most = static_cast<double>(gene.end),
+              .positions = true};
+  if (gene.start == gene.end) out.least -= 1, out.most += 1;
+  if (!scale) return out;
+  out.label += ", introns shortened";
+  out.least = 0, out.most = scale->length();
+  out.ticks = scale->ticks();
   return out;
 }
 
@@ -162,12 +163,11 @@ class GeneTracks final : public VariantPart {
     for (size_t alt = 0; alt < record.alts.size(); ++alt) {
       const float score = record.scores[0][alt];
       if (std::isnan(score)) continue;
-      const auto verdict = record.labels.empty() ? LabelJudge::Verdict::missing : record.labels[alt];
       const std::string consequence =
           record.consequences.empty() ? "" : cut_text(record.consequences[alt].term, kWord);
       alleles_.push_back({record.pos, score, number(contigs_, record.contig),
-                          static_cast<uint32_t>(verdict) & 3, number(words_, change_name(record, alt)),
-                          number(words_, consequence)});
+                          static_cast<uint32_t>(verdict_of(record, alt)) & 3,
+                          number(words_, change_name(record, alt)), number(words_, consequence)});
     }
   }
 
@@ -297,17 +297,7 @@ class GeneTracks final : public VariantPart {
     out.name = name;
     out.title = tag.name + " along " + gene_name;
     out.width = kWidth, out.height = kHeight;
-    out.x = {"Position on " + cut_text(contig, kName),
-             static_cast<double>(gene.start),
-             static_cast<double>(gene.end),
-             {},
-             true};
-    if (gene.start == gene.end) out.x.least -= 1, out.x.most += 1;
-    if (scale) {
-      out.x.label += ", introns shortened";
-      out.x.least = 0, out.x.most = scale->length();
-      out.x.ticks = scale->ticks();
-    }
+    out.x = position_axis(contig, gene, scale);
     const auto edge = [scale](int64_t base) {
       return scale ? scale->edge(base) : static_cast<double>(base) - 0.5;
     };
@@ -315,23 +305,20 @@ class GeneTracks final : public VariantPart {
     for (const GeneAllele& one : alleles) scores.push_back(one.score);
     if (!dots) scores = {scores.front(), scores.back()};  // bars have all of them
     const auto [least, most] = middle_of(std::move(scores));
-    out.y = score_axis(tag, least, most);
-    const auto change = [&](const GeneAllele& one) { return word(one.change); };
+    out.y = round_axis(with_unit(tag.name, tag.unit), std::min(0.0, least), std::max(0.0, most));
+    out.y.foot = kFoot;
     const auto allele = [&](const GeneAllele& one) {
-      return place_text(contig, one.pos) + (change(one).empty() ? "" : " " + change(one));
+      const std::string& change = word(one.change);
+      return place_text(contig, one.pos) + (change.empty() ? "" : " " + change);
     };
     const auto or_point = [](const std::string& text) { return text.empty() ? "." : text; };
     std::vector<Field<GeneAllele>> fields = {
         {"Position", "of the first base of REF, from 1", &GeneAllele::pos, ChartColumn::count},
         {tag.name, tag.unit, &GeneAllele::score},
         {"place on the scale", "",
-         [&](const GeneAllele& one) {
-           return scale ? (scale->edge(one.pos) + scale->edge(one.pos + 1)) / 2
-                        : static_cast<double>(one.pos);
-         },
-         ChartColumn::hidden},
+         [&](const GeneAllele& one) { return (edge(one.pos) + edge(one.pos + 1)) / 2; }, ChartColumn::hidden},
         {"name", "", allele, ChartColumn::hidden},
-        {"Change", "REF>ALT", [&](const GeneAllele& one) { return or_point(change(one)); }}};
+        {"Change", "REF>ALT", [&](const GeneAllele& one) { return or_point(word(one.change)); }}};
     if (!layout_.consequence_tag.empty())
       fields.push_back({"Consequence", "The most severe one for this allele in " + layout_.consequence_tag,
                         [&](const GeneAllele& one) { return or_point(word(one.consequence)); }});
@@ -370,8 +357,7 @@ class GeneTracks final : public VariantPart {
     std::erase_if(out.series, [](const Series& one) { return one.rows->empty(); });
     if (!dots) out.legend = {{"lowest to highest score, n = " + count_text(alleles.size()), theme::kLine}};
     out.legend.push_back({"exons (higher: coding)", theme::kMark});
-    out.series.push_back(
-        {.colour = theme::kSoft, .points = {{out.x.least, 0}, {out.x.most, 0}}, .size = 1, .dashed = true});
+    out.series.push_back(guide({{out.x.least, 0}, {out.x.most, 0}}));
     out.above = [&alleles, &gene, dots, edge](Plot& plot) {
       if (!dots) draw_ranges(plot, alleles, edge);
       draw_gene(

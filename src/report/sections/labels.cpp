@@ -43,7 +43,6 @@ Figure class_figure(const std::string& name, const std::string& tag, const std::
       {"To", "upper edge", [&](size_t bin) { return bins.edge(bin + 1); }}};
   uint64_t beyond = 0;
   for (ScoreGroup& one : classes) {
-    one.bins.counts.resize(bins.size());  // of a class without any
     beyond += one.bins.below + one.bins.above;
     const auto share = [&one](size_t bin) {
       return static_cast<double>(one.bins.counts[bin]) /
@@ -68,8 +67,7 @@ Figure class_figure(const std::string& name, const std::string& tag, const std::
              ", by the label " + label + ": the share of a class in each of " +
              plural(bins.size(), "interval") + " of " + value_text(bins.width()) + ".";
   // So that no score is silently missing from the picture.
-  if (beyond > 0)
-    out.facts = plural(beyond, "score") + (beyond == 1 ? " lies" : " lie") + " beyond the ends of the axis.";
+  if (beyond > 0) out.facts = plural(beyond, "score", "lies", "lie") + " beyond the ends of the axis.";
   out.words = "The median is " + value_text(classes[0].scores.quartiles[1]) + " for " + classes[0].name +
               " alleles and " + value_text(classes[1].scores.quartiles[1]) + " for " + classes[1].name +
               " ones.";
@@ -82,8 +80,7 @@ Figure class_figure(const std::string& name, const std::string& tag, const std::
 struct Curves {
   ScoreGroups groups;
   RocCurve roc;
-  std::string label;
-  uint64_t samples, seed;
+  const ReportOptions& options;
 };
 
 // Points that the eye cannot tell apart on the paper are left out: those closer than a third of a pixel to
@@ -91,17 +88,16 @@ struct Curves {
 class ThinLine {
  public:
   void add(Point point) {
-    const bool level = points_.size() > 1 && straight(points_[points_.size() - 2], points_.back(), point);
-    if (level)
+    if (points_.size() > 1 && straight(points_[points_.size() - 2], points_.back(), point))
       points_.back() = point;
     else if (points_.empty() ||
              std::max(std::abs(points_.back().x - point.x), std::abs(points_.back().y - point.y)) > kLeast)
       points_.push_back(point);
     last_ = point;
   }
+  // Needs a point at least.
   std::vector<Point> finish() {
-    if (!points_.empty() && (points_.back().x != last_.x || points_.back().y != last_.y))
-      points_.push_back(last_);
+    if (points_.back().x != last_.x || points_.back().y != last_.y) points_.push_back(last_);
     return std::move(points_);
   }
 
@@ -130,58 +126,42 @@ std::string interval_text(const Curves& curves, size_t area) {
 }
 
 std::string band_text(const Curves& curves, const std::string& rate) {
-  if (curves.samples == 0) return "";
+  if (curves.options.bootstrap == 0) return "";
   if (curves.roc.intervals.samples == 0)
-    return "There is no band, because each of the " + plural(curves.samples, "bootstrap sample") +
+    return "There is no band, because each of the " + plural(curves.options.bootstrap, "bootstrap sample") +
            " has one class alone.";
   std::string out = "The band holds 95 % of " + plural(curves.roc.intervals.samples, "bootstrap sample") +
-                    " at each " + rate + " (seed " + std::to_string(curves.seed) + ").";
+                    " at each " + rate + " (seed " + std::to_string(curves.options.seed) + ").";
   if (curves.roc.intervals.joined)
     out += " In these samples neighbouring scores are joined to " + count_text(curves.roc.intervals.groups) +
            " groups, for the band and the intervals; line and areas use each score.";
   return out;
 }
 
-double threshold_of(const Curves& curves, size_t groups) {
-  return groups == 0 ? NAN : curves.groups.threshold(groups - 1);
-}
-
-std::string positives_of(const Curves& curves) {
-  return plural(curves.roc.metrics.positive, curves.roc.names.positive + " allele");
-}
-std::string negatives_of(const Curves& curves) {
-  return plural(curves.roc.metrics.negative, curves.roc.names.negative + " allele");
-}
-
-// The numbers of a curve at each rate, with its band, and the score that reaches the rate.
-struct CurveNumbers {
-  Rates values, low, high;
+// A curve, and its numbers at each rate.
+struct Curve {
+  std::vector<Point> line;
+  Rates values = {}, low = {}, high = {};  // and the band
   std::vector<double> thresholds;
-  std::string about;  // which threshold a row has
 };
 
-// What both curves are alike in. `x` and `y` are the names of the rates without their classes.
-Chart curve_chart(const Curves& curves, const std::string& x, const std::string& y,
-                  const CurveNumbers& numbers, std::vector<Point> drawn, double chance_from,
-                  double chance_to) {
+// What both curves are alike in. `x` and `y` are the names of the rates without their classes, and `about`
+// says which threshold a row has.
+Chart curve_chart(const Curves& curves, const std::string& x, const std::string& y, const Curve& curve,
+                  const std::string& about, double chance_from, double chance_to) {
   Chart out;
-  out.what = " of " + curves.roc.name + " for the label " + curves.label +
-             ", over all thresholds: " + positives_of(curves) + " and " + negatives_of(curves) + ". ";
+  out.what = " of " + curves.roc.name + " for the label " + curves.options.label +
+             ", over all thresholds: " + curves.roc.positives() + " and " + curves.roc.negatives() + ". ";
   out.width = 520, out.height = 500;
-  std::vector<double> rates;
-  for (size_t k = 0; k < kRates; ++k) rates.push_back(rate_at(k));
-  const auto column = [&](const Rates& of, bool known) {
-    return known ? std::vector<double>(of.begin(), of.end()) : std::vector<double>(kRates, NAN);
-  };
-  const bool band = curves.roc.intervals.samples > 0;
-  out.columns = {{x, "", rates},
-                 {y, "on the line", column(numbers.values, true)},
-                 {"Low", "lower end of the band", column(numbers.low, band)},
-                 {"High", "upper end of the band", column(numbers.high, band)},
-                 {"Threshold", numbers.about, numbers.thresholds}};
-  out.series = {{.legend = curves.roc.name, .colour = theme::kLine, .points = std::move(drawn)},
+  out.columns = columns_of<size_t>(
+      numbers_to(kRates), {{x, "", rate_at},
+                           {y, "on the line", [&](size_t k) { return curve.values[k]; }},
+                           {"Low", "lower end of the band", [&](size_t k) { return curve.low[k]; }},
+                           {"High", "upper end of the band", [&](size_t k) { return curve.high[k]; }},
+                           {"Threshold", about, [&](size_t k) { return curve.thresholds[k]; }}});
+  out.series = {{.legend = curves.roc.name, .colour = theme::kLine, .points = curve.line},
                 {.name = curves.roc.name, .value = 1, .drawn = false}};
-  if (band)
+  if (curves.roc.intervals.samples > 0)
     out.series.push_back({.mark = Series::band,
                           .legend = "95 % of the samples",
                           .colour = theme::kLine,
@@ -192,83 +172,76 @@ Chart curve_chart(const Curves& curves, const std::string& x, const std::string&
   return out;
 }
 
-struct CurveWalk {
-  std::vector<Point> line;
-  std::vector<double> thresholds;  // of each rate
-};
-
 // Goes through all thresholds. `point_of` makes a point of the numbers of true positives and of all alleles
 // found. The threshold of a rate is the first that reaches it, or else the last up to it.
 template <class PointOf>
-CurveWalk walk(const Curves& curves, Point first, bool reaches, PointOf point_of) {
+Curve walk(const Curves& curves, Point first, bool reaches, PointOf point_of) {
   const std::span<const uint32_t> counts = curves.groups.counts();
-  CurveWalk out{{}, std::vector<double>(kRates, NAN)};
+  Curve out;
+  out.thresholds.resize(kRates, NAN);
   ThinLine line;
   line.add(first);
-  double tp = 0, found = 0;
+  double tp = 0, found = 0, threshold = NAN;
   size_t k = reaches ? 1 : 0;  // no threshold reaches 0
   for (size_t g = 0; g < curves.groups.size(); ++g) {
     tp += counts[2 * g];
     found += counts[2 * g] + counts[2 * g + 1];
     const Point p = point_of(tp, found);
     line.add(p);
+    const double before = std::exchange(threshold, curves.groups.threshold(g));
     for (; k < kRates && (reaches ? p.x >= rate_at(k) : p.x > rate_at(k)); ++k)
-      out.thresholds[k] = threshold_of(curves, reaches ? g + 1 : g);
+      out.thresholds[k] = reaches ? threshold : before;
   }
-  for (; k < kRates; ++k) out.thresholds[k] = threshold_of(curves, curves.groups.size());
+  for (; k < kRates; ++k) out.thresholds[k] = threshold;
   out.line = line.finish();
   return out;
 }
 
-Axis rate_axis(const std::string& rate, const std::string& of) {
-  return {rate + " (" + of + ")", 0, 1};
-}
-
 // Keeps its line in `curves`.
 Figure roc_figure(const std::string& name, const std::string& tag, Curves& curves) {
-  CurveWalk walked = walk(curves, {0, 0}, false, [&](double tp, double found) {
+  Curve curve = walk(curves, {0, 0}, false, [&](double tp, double found) {
     return Point{(found - tp) / static_cast<double>(curves.roc.metrics.negative),
                  tp / static_cast<double>(curves.roc.metrics.positive)};
   });
-  curves.roc.line = std::move(walked.line);
-  const CurveNumbers numbers{curves.roc.rates, curves.roc.intervals.roc_low, curves.roc.intervals.roc_high,
-                             std::move(walked.thresholds), tag + " of the last threshold up to this rate"};
-  Chart out =
-      curve_chart(curves, "False positive rate", "True positive rate", numbers, curves.roc.line, 0, 1);
+  curve.values = curves.roc.rates;
+  curve.low = curves.roc.intervals.roc_low, curve.high = curves.roc.intervals.roc_high;
+  curves.roc.line = curve.line;
+  Chart out = curve_chart(curves, "False positive rate", "True positive rate", curve,
+                          tag + " of the last threshold up to this rate", 0, 1);
   out.name = name + "_roc";
   out.title = "ROC curve of " + tag;
-  out.x = rate_axis("False positive rate", "share of " + negatives_of(curves));
-  out.y = rate_axis("True positive rate", "share of " + positives_of(curves));
+  out.x.label = "False positive rate (share of " + curves.roc.negatives() + ")";
+  out.y.label = "True positive rate (share of " + curves.roc.positives() + ")";
   out.corner = area_lines(curves, 0);
   out.what = "Receiver operating characteristic" + out.what + interval_text(curves, 0) + ".";
   out.how = band_text(curves, "false positive rate");
-  out.words = "At a false positive rate of 5 % the true positive rate is " + percent(numbers.values[5]) +
-              ", at 10 % it is " + percent(numbers.values[10]) + ".";
+  out.words = "At a false positive rate of 5 % the true positive rate is " + percent(curve.values[5]) +
+              ", at 10 % it is " + percent(curve.values[10]) + ".";
   return figure_of(out);
 }
 
 Figure precision_figure(const std::string& name, const std::string& tag, const Curves& curves) {
   const double share = static_cast<double>(curves.roc.metrics.positive) /
                        static_cast<double>(curves.roc.metrics.positive + curves.roc.metrics.negative);
-  CurveWalk walked = walk(curves, {0, 1}, true, [&](double tp, double found) {
+  Curve curve = walk(curves, {0, 1}, true, [&](double tp, double found) {
     return Point{tp / static_cast<double>(curves.roc.metrics.positive), tp / found};
   });
-  const CurveNumbers numbers{precisions(curves.groups.counts(), curves.roc.metrics),
-                             curves.roc.intervals.precision_low, curves.roc.intervals.precision_high,
-                             std::move(walked.thresholds), tag + " of the first threshold with this recall"};
-  Chart out = curve_chart(curves, "Recall", "Precision", numbers, std::move(walked.line), share, share);
+  curve.values = precisions(curves.groups.counts(), curves.roc.metrics);
+  curve.low = curves.roc.intervals.precision_low, curve.high = curves.roc.intervals.precision_high;
+  Chart out = curve_chart(curves, "Recall", "Precision", curve,
+                          tag + " of the first threshold with this recall", share, share);
   out.name = name + "_precision_recall";
   out.title = "Precision and recall of " + tag;
-  out.x = rate_axis("Recall", "share of " + positives_of(curves));
-  out.y = rate_axis("Precision", "share of " + curves.roc.names.positive + " alleles among those found");
+  out.x.label = "Recall (share of " + curves.roc.positives() + ")";
+  out.y.label = "Precision (share of " + curves.roc.names.positive + " alleles among those found)";
   out.series.back().legend = "share of " + curves.roc.names.positive + " alleles, " + percent(share);
   out.corner = area_lines(curves, 2);
   out.corner_side = Anchor::start;
   out.what = "Precision against recall" + out.what + interval_text(curves, 1) + ", " +
              interval_text(curves, 2) + ".";
   out.how = band_text(curves, "recall");
-  out.words = "At a recall of 50 % the precision is " + percent(numbers.values[50]) + ", at 90 % it is " +
-              percent(numbers.values[90]) + "; the share of " + curves.roc.names.positive + " alleles is " +
+  out.words = "At a recall of 50 % the precision is " + percent(curve.values[50]) + ", at 90 % it is " +
+              percent(curve.values[90]) + "; the share of " + curves.roc.names.positive + " alleles is " +
               percent(share) + ".";
   return figure_of(out);
 }
@@ -276,16 +249,13 @@ Figure precision_figure(const std::string& name, const std::string& tag, const C
 // As +auroc lists them.
 Table area_table(const Curves& curves, const LabelledScores& labelled) {
   std::vector<NamedValue<SeparationMetric>> measures;
-  for (const char* name : {"AUROC", "AUPRC (trapezoidal)", "Average precision"}) {
-    const size_t m = measures.size();
-    measures.push_back(
-        {"",
-         name,
-         {curves.roc.metrics.values[m], curves.roc.intervals.low[m], curves.roc.intervals.high[m]}});
-  }
-  return measure_table(curves.roc.name, curves.label, measures,
-                       {{"", "Alleles: " + curves.roc.names.positive, curves.roc.metrics.positive},
-                        {"", "Alleles: " + curves.roc.names.negative, curves.roc.metrics.negative},
+  const char* names[] = {"AUROC", "AUPRC (trapezoidal)", "Average precision"};
+  const RocCurve& roc = curves.roc;
+  for (size_t m = 0; m < std::size(names); ++m)
+    measures.push_back({"", names[m], {roc.metrics.values[m], roc.intervals.low[m], roc.intervals.high[m]}});
+  return measure_table(roc.name, curves.options.label, measures,
+                       {{"", "Alleles: " + roc.names.positive, roc.metrics.positive},
+                        {"", "Alleles: " + roc.names.negative, roc.metrics.negative},
                         {"", "Alleles without score", labelled.missing_score},
                         {"", "Alleles without label", labelled.missing_label},
                         {"", "Alleles with a label of neither class", labelled.other_label}});
@@ -293,38 +263,35 @@ Table area_table(const Curves& curves, const LabelledScores& labelled) {
 
 // ---- What a clinic asks: at which value to decide, and how far the decision can be trusted
 
-constexpr int kSensitivities[] = {99, 95, 90, 80, 70, 50}, kSpecificities[] = {99, 95, 90, 80, 70, 50};  // %
+constexpr int kShares[] = {99, 95, 90, 80, 70, 50};  // %: sensitivities and specificities in the table
 
 struct Found {
-  uint64_t positive = 0, negative = 0;  // rows on the positive side
+  double positive = 0, negative = 0;  // rows on the positive side
 };
 
 // Why a threshold is in the table, by its group: several rows would say the same.
 std::map<size_t, std::string> chosen(const std::vector<Found>& found) {
-  const auto positives = static_cast<double>(found.back().positive);
-  const auto negatives = static_cast<double>(found.back().negative);
+  const double positives = found.back().positive, negatives = found.back().negative;
   std::map<size_t, std::string> out;
   const auto add = [&](size_t group, const std::string& why) {
     std::string& text = out[group];
     text += (text.empty() ? "" : "; ") + why;
   };
   // The first that finds as many, and the last that still leaves out as many.
-  for (const int share : kSensitivities)
+  for (const int share : kShares)
     for (size_t g = 0; g < found.size(); ++g)
-      if (100.0 * static_cast<double>(found[g].positive) >= share * positives) {
+      if (100 * found[g].positive >= share * positives) {
         add(g, "sensitivity " + std::to_string(share) + " %");
         break;
       }
-  for (const int share : kSpecificities)
+  for (const int share : kShares)
     for (size_t g = found.size(); g-- > 0;)
-      if (100.0 * (negatives - static_cast<double>(found[g].negative)) >= share * negatives) {
+      if (100 * (negatives - found[g].negative) >= share * negatives) {
         add(g, "specificity " + std::to_string(share) + " %");
         break;
       }
   size_t best = 0;
-  const auto sum = [&](const Found& one) {
-    return static_cast<double>(one.positive) / positives - static_cast<double>(one.negative) / negatives;
-  };
+  const auto sum = [&](const Found& one) { return one.positive / positives - one.negative / negatives; };
   for (size_t g = 1; g < found.size(); ++g)
     if (sum(found[g]) > sum(found[best])) best = g;
   add(best, "largest sum of both");
@@ -342,11 +309,10 @@ Table threshold_table(const ScoreGroups& groups, const std::string& tag, const C
     next.positive += groups.counts()[2 * g], next.negative += groups.counts()[2 * g + 1];
     found.push_back(next);
   }
-  const auto positives = static_cast<double>(groups.positives());
-  const auto negatives = static_cast<double>(groups.negatives());
+  const double positives = found.back().positive, negatives = found.back().negative;
   using Row = std::pair<size_t, std::string>;  // the group, and why it is in the table
-  const auto tp = [&](const Row& row) { return static_cast<double>(found[row.first].positive); };
-  const auto fp = [&](const Row& row) { return static_cast<double>(found[row.first].negative); };
+  const auto tp = [&](const Row& row) { return found[row.first].positive; };
+  const auto fp = [&](const Row& row) { return found[row.first].negative; };
   const std::map<size_t, std::string> rows = chosen(found);
   Table out = table_of<Row>(
       "Thresholds of " + tag + ": an allele counts as " + names.positive +
@@ -426,11 +392,7 @@ std::optional<RocCurve> add_label_figures(const std::string& name, const std::st
                                           const LabelledScores& labelled, const ReportOptions& options,
                                           Section& section) {
   const bool negate = labelled.low || (options.negate && !labelled.high);
-  Curves curves{ScoreGroups(labelled.scores, labelled.positive, negate),
-                {},
-                options.label,
-                options.bootstrap,
-                options.seed};
+  Curves curves{ScoreGroups(labelled.scores, labelled.positive, negate), {}, options};
   RocCurve& roc = curves.roc;
   roc.name = (negate ? "minus " : "") + tag;
   roc.names = labelled.names;

@@ -14,17 +14,13 @@ namespace carbon {
 namespace {
 
 constexpr double kEffects = 60, kLogo = 68, kRow = 18, kMapMargins = 28, kGap = 10;  // pixels
+constexpr double kMargin = 7;  // above and below a track of effects
 
-// The mean change of each base of a piece; NaN where there is none.
-using MeanEffects = std::vector<double>;
-
-constexpr double kMargin = 7;  // pixels above and below
-
-// A track of mean effects from a line at zero. The ends of its axis are round. Upside down it shows minus the
-// effects.
+// A track of the mean effects of bases, NaN where there is none, from a line at zero. The ends of its axis
+// are round. Upside down it shows minus the effects.
 class EffectTrack {
  public:
-  EffectTrack(Svg& out, const BaseTrack& track, const MeanEffects& effects, const TrackView& view,
+  EffectTrack(Svg& out, const BaseTrack& track, const std::vector<double>& effects, const TrackView& view,
               double width, double height, bool upside_down)
       : out_(out),
         track_(track),
@@ -96,7 +92,7 @@ class EffectTrack {
 
   Svg& out_;
   const BaseTrack& track_;
-  const MeanEffects& effects_;
+  const std::vector<double>& effects_;
   const TrackView& view_;
   const TrackLayout place_;
   const double height_, sign_;
@@ -144,9 +140,9 @@ struct Changes {
   const bool indels;
   const BaseTrack track;
   std::vector<std::string> names;  // of the rows
-  MeanEffects means;
-  double sum = 0;                // of these
-  size_t values = 0, bases = 0;  // changes with a value, and bases with such changes
+  std::vector<double> means;       // of each base; NaN where there is none
+  double sum = 0;                  // of these
+  size_t values = 0, bases = 0;    // changes with a value, and bases with such changes
 };
 
 std::string picture(const std::string& title, const Changes& changes, const std::vector<Gene>& genes,
@@ -174,7 +170,6 @@ std::string picture(const std::string& title, const Changes& changes, const std:
 
 std::string caption(const Changes& changes, bool genes, double limit) {
   const PieceRows rows = rows_of(changes.piece.length());
-  const int64_t step = TrackLayout(rows.views[0], rows.width).step;
   std::string text = "Bars: the mean of the changes of a base; orange is below zero, blue above. ";
   if (rows.letters)
     text +=
@@ -184,13 +179,13 @@ std::string caption(const Changes& changes, bool genes, double limit) {
           ", within which 19 of 20 values lie.";
   if (changes.indels)
     text += " The row del is the deletion of the base, the others the insertion of a letter after it.";
-  if (step > 1) text += " Columns are means of " + std::to_string(step) + " bases.";
+  if (rows.step() > 1) text += " Columns are means of " + std::to_string(rows.step()) + " bases.";
   if (genes) text += std::string(" ") + kGenesCaption;
   return text;
 }
 
 std::string words(const Changes& changes) {
-  const MeanEffects& means = changes.means;
+  const std::vector<double>& means = changes.means;
   size_t low = means.size();
   for (size_t i = 0; i < means.size(); ++i)
     if (std::isfinite(means[i]) && (low == means.size() || means[i] < means[low])) low = i;
@@ -250,8 +245,10 @@ Section mutagenesis_section(const std::string& name, const std::string& path, co
     values += static_cast<double>(changes.values);
     for (size_t i = 0; compared && i < changes.piece.length(); ++i)
       for (size_t row = 0; row < changes.names.size(); ++row)
-        if (const double v = changes.value(i, row); std::isfinite(v))
+        if (const double v = changes.value(i, row); !std::isnan(v))
           sample.values.push_back(static_cast<float>(v));
+        else if (!changes.is_reference(i, row))
+          ++sample.missing;
     bases += static_cast<double>(changes.bases);
     sum += changes.sum;
   }

@@ -62,19 +62,18 @@ std::string logo_svg(const std::string& title, const TablePiece& piece, const Ba
 
 std::string logo_caption(const BaseTrack& track, bool genes) {
   const PieceRows rows = rows_of(track.length());
-  const TrackLayout place(rows.views[0], rows.width);
   std::string text = "The strip shows these means. ";
   if (rows.letters)
     text +=
         "In each stack, the height of a letter is its probability. The actual base is in full colour and is "
         "also written below; the other three letters are pale.";
-  else if (place.step == 1)
+  else if (rows.step() == 1)
     text +=
         "The height of each colour is the probability of that letter. The actual base is in full colour, at "
         "the foot.";
   else
     text +=
-        "Each bar is the mean probability of the actual base over " + std::to_string(place.step) + " bases.";
+        "Each bar is the mean probability of the actual base over " + std::to_string(rows.step()) + " bases.";
   if (genes) text += std::string(" ") + kGenesCaption;
   return text;
 }
@@ -147,8 +146,7 @@ Figure logo_figure(const std::string& name, const TablePiece& piece, const BaseT
 
 // `values` is the number of bases with a value.
 Figure map_figure(const std::string& name, const TablePiece& piece, const BaseTrack& track, size_t values) {
-  const PieceRows rows = rows_of(track.length());
-  const int64_t step = TrackLayout(rows.views[0], rows.width).step;
+  const int64_t step = rows_of(track.length()).step();
   const double limit = heatmap_limit(track);
   BaseFields fields;
   for (int k = 0; k < 4; ++k)

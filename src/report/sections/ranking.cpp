@@ -3,20 +3,15 @@
 // which are also data for the page's viewer, and the genes there.
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <functional>
 #include <map>
-#include <memory>
 #include <span>
 
 #include "src/base/error.hpp"
 #include "src/formats/vcf.hpp"
-#include "src/report/drawing/track.hpp"
 #include "src/report/sections/bases.hpp"
 #include "src/report/sections/summaries.hpp"
 #include "src/report/sections/variant_parts.hpp"
-#include "src/report/sources/bases.hpp"
 #include "src/report/sources/input.hpp"
 
 namespace carbon {
@@ -215,7 +210,7 @@ class VariantRanking final : public VariantPart {
     out.addressed = 1;
     out.sorted =
         static_cast<int>(out.columns.size() - layout_.tags.size() - (options_.label.empty() ? 0 : 1));
-    out.descending = layout_.tags[0].high;
+    out.descending = tag.high;
     std::vector<BasePlace> places;
     for (Row& row : rows) {
       places.push_back(row.place);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/base/words.hpp"
+#include "src/files/file_name.hpp"
 #include "src/report/drawing/plot.hpp"
 #include "src/report/sections/distributions.hpp"
 #include "src/report/sections/sections.hpp"
@@ -155,7 +156,8 @@ std::vector<std::string> short_names(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     std::string name = file_name(path);
     if (files[name] > 1) {
-      const std::string folder = std::filesystem::path(path).parent_path().filename().string();
+      const std::string folder =
+          std::filesystem::path(split_index_name(path).file).parent_path().filename().string();
       if (!folder.empty()) name.insert(0, folder + "/");
     }
     out.push_back(free_name(cut_middle(name, kLongestName), taken, " (", ")"));

@@ -295,13 +295,11 @@ Section histogram_section(const std::string& name, const std::string& path, cons
   out.paragraphs.push_back(
       "The file counts scores in bins of a hundredth. Means and quartiles are those of the middles of these "
       "bins, and minima and maxima are edges.");
-  std::vector<std::string> tags;
-  for (const auto& tag : data.tags) tags.push_back(tag.name);
-  const std::vector<std::string> parts = figure_parts(tags);
-  for (size_t t = 0; t < tags.size(); ++t)
-    add_histogram({name + parts[t], file_name(path), {cut_text(tags[t], kText), "nats"}},
-                  tags[t] == "CARBON_SCAN" ? "substitution" : "type", data.tags[t], out);
-  if (tags.empty()) out.paragraphs.push_back("The histogram counts no allele.");
+  const std::vector<std::string> parts = figure_parts(data.tags, &HistogramFileCounts::Tag::name);
+  for (size_t t = 0; t < parts.size(); ++t)
+    add_histogram({name + parts[t], out.file, {cut_text(data.tags[t].name, kText), "nats"}},
+                  data.tags[t].name == "CARBON_SCAN" ? "substitution" : "type", data.tags[t], out);
+  if (parts.empty()) out.paragraphs.push_back("The histogram counts no allele.");
   return out;
 }
 

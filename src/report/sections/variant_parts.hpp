@@ -71,6 +71,11 @@ struct LabelledScores {
   ClassNames names = {};
 };
 
+/// The class of an allele; `missing` without a label.
+inline LabelJudge::Verdict verdict_of(const VariantRecord& record, size_t alt) {
+  return record.labels.empty() ? LabelJudge::Verdict::missing : record.labels[alt];
+}
+
 /// The colours of the two classes, and of what is in neither.
 inline constexpr std::array<std::string_view, 3> kClassColours = {theme::kSeries[1], theme::kSeries[0],
                                                                   theme::kReference};
@@ -100,6 +105,8 @@ struct RocCurve {
   ClassNames names;
 
   double auroc() const { return metrics.values[0]; }
+  std::string positives() const { return plural(metrics.positive, names.positive + " allele"); }
+  std::string negatives() const { return plural(metrics.negative, names.negative + " allele"); }
 };
 
 /// Adds three figures, and tables of thresholds and of the areas, whose values are those of +auroc; with one
@@ -126,11 +133,11 @@ struct NamedAllele {
 /// finish().
 class AgreementFigures {
  public:
-  /// Two scores of one allele, both finite.
-  /// `name` says what the allele is, for those who point at it; it and the class are kept while dots are
-  /// drawn.
+  /// Two scores of one allele, both finite. `name` says what the allele is, for those who point at it; it and
+  /// the class are kept while dots are drawn.
   void add(double a, double b, const std::string& name = "",
            LabelJudge::Verdict label = LabelJudge::Verdict::missing);
+  uint64_t pairs() const { return pairs_.size(); }
   /// Adds two figures and a table of the measures, whose values are those of +concord and scipy; without two
   /// pairs a paragraph that says so. `name` begins the names of the figures. With the names of classes, these
   /// have colours.
@@ -172,12 +179,11 @@ class VariantComparison {
     uint64_t scored = 0;
   };
 
-  void pair(const VariantRecord& record, size_t alt, float score, LabelJudge::Verdict label);
+  void pair(const VariantRecord& record, size_t alt, float score);
 
   std::vector<File> files_;
   std::vector<Allele> first_;  // of the first file; sorted by key, when the second begins
   AgreementFigures shared_;
-  uint64_t pairs_ = 0;
   std::vector<RocCurve> curves_;
 };
 

@@ -2,14 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <iterator>
 #include <map>
-#include <memory>
-#include <string>
-#include <string_view>
 #include <tuple>
-#include <vector>
 
 #include "src/base/error.hpp"
 #include "src/report/drawing/chart.hpp"
@@ -39,7 +34,9 @@ constexpr std::pair<std::string_view, std::string_view> kMeanings[] = {
     {"not_in_table", "The table of carbon scan that the scores were taken from does not have the SNV."},
 };
 
+// "", no flag, comes last.
 size_t flag_order(const std::string& flag) {
+  if (flag.empty()) return std::size(kMeanings) + 1;
   return static_cast<size_t>(std::find_if(std::begin(kMeanings), std::end(kMeanings),
                                           [&](const auto& m) { return m.first == flag; }) -
                              std::begin(kMeanings));
@@ -52,8 +49,9 @@ std::string meaning(const std::string& flag) {
 }
 
 using Flag = std::pair<std::string, uint64_t>;  // and how many alleles have it
+using ByFlag = std::map<std::string, uint64_t>;
 
-std::vector<Flag> in_order(const std::map<std::string, uint64_t>& flags) {
+std::vector<Flag> in_order(const ByFlag& flags) {
   std::vector<Flag> out(flags.begin(), flags.end());
   std::stable_sort(out.begin(), out.end(),
                    [](const auto& a, const auto& b) { return flag_order(a.first) < flag_order(b.first); });
@@ -61,15 +59,10 @@ std::vector<Flag> in_order(const std::map<std::string, uint64_t>& flags) {
 }
 
 // "3 ref_mismatch, 1 without a flag"
-std::string list_of(const std::map<std::string, uint64_t>& flags) {
-  std::string out, unflagged;
-  for (const auto& [flag, count] : in_order(flags)) {
-    if (flag.empty())
-      unflagged = count_text(count) + " without a flag";
-    else
-      out += (out.empty() ? "" : ", ") + count_text(count) + " " + flag;
-  }
-  return out + (out.empty() || unflagged.empty() ? "" : ", ") + unflagged;
+std::string list_of(const ByFlag& flags) {
+  return joined(in_order(flags), ", ", [](const Flag& one) {
+    return count_text(one.second) + " " + (one.first.empty() ? "without a flag" : one.first);
+  });
 }
 
 std::vector<Field<Flag>> flag_fields(ChartColumn::Form form) {
@@ -101,8 +94,6 @@ Table explain(const std::string& tag, const std::vector<Flag>& flags) {
   fields.push_back({"Meaning", "", [](const Flag& one) { return meaning(one.first); }});
   return table_of("What the flags of " + tag + " mean", flags, fields);
 }
-
-using ByFlag = std::map<std::string, uint64_t>;  // alleles
 
 // Damaged files could have any number of words.
 void count(const std::string& flag, ByFlag& flags) {
@@ -138,13 +129,6 @@ class FlagFigures final : public VariantPart {
   std::vector<ByFlag> flags_;  // for each flag tag
 };
 
-// What the names of figures of each tag have of it.
-std::vector<std::string> tag_parts(const VariantLayout& layout) {
-  std::vector<std::string> names;
-  for (const ScoreTag& tag : layout.tags) names.push_back(tag.name);
-  return figure_parts(names);
-}
-
 // A paragraph that says how many records and alleles a file has, of which types, how many of them have
 // scores, and why others have none. Of each tag a histogram of all scores, one of each group, and a table of
 // both; of the first also statistics.
@@ -170,7 +154,7 @@ class DistributionFigures final : public VariantPart {
     const std::vector<ScoreTag>& tags = file_.layout.tags;
     out.paragraphs.insert(out.paragraphs.begin(), counts());
     if (file_.options.files.size() > 1) out.sample = found_.sample(0, tags[0]);
-    const std::vector<std::string> parts = tag_parts(file_.layout);
+    const std::vector<std::string> parts = figure_parts(tags, &ScoreTag::name);
     for (size_t t = 0; t < tags.size(); ++t) add_figures(t, file_.name + parts[t], out);
     const ScoreGroup first = all(0);
     out.statistics = {
@@ -189,11 +173,12 @@ class DistributionFigures final : public VariantPart {
 
   std::string counts() const {
     const std::string records = file_.layout.table ? "line" : "record";
-    std::string types;
-    for (const ScoreGroup& type : found_.groups(0, Grouping::type))
-      types += (types.empty() ? ": " : ", ") + count_text(type.alleles) + " " + type.name;
+    const std::string types = joined(found_.groups(0, Grouping::type), ", ", [](const ScoreGroup& type) {
+      return count_text(type.alleles) + " " + type.name;
+    });
     std::string out = "The file has " + plural(records_, records) + " with " +
-                      plural(all(0).alleles, "alternative allele") + types + ".";
+                      plural(all(0).alleles, "alternative allele") + (types.empty() ? "" : ": ") + types +
+                      ".";
     if (without_alts_ > 0)
       out += " " + plural(without_alts_, records, "has", "have") + " no alternative allele.";
     for (size_t t = 0; t < missing_.size(); ++t) {
@@ -260,7 +245,7 @@ class LabelFigures final : public VariantPart {
   void finish(Section& out) override {
     const std::string& label = file_.options.label;
     if (label.empty()) return;
-    const std::vector<std::string> parts = tag_parts(file_.layout);
+    const std::vector<std::string> parts = figure_parts(file_.layout.tags, &ScoreTag::name);
     const size_t before = out.parts.size();
     std::vector<RocCurve> curves;
     for (size_t t = 0; t < scores_.size(); ++t)
@@ -304,17 +289,14 @@ class TagAgreement final : public VariantPart {
   void add(const VariantRecord& record) override {
     for (size_t alt = 0; file_.layout.tags.size() > 1 && alt < record.alts.size(); ++alt) {
       const float a = record.scores[0][alt], b = record.scores[1][alt];
-      if (std::isnan(a) || std::isnan(b)) continue;
-      both_.add(static_cast<double>(a), static_cast<double>(b),
-                count_ < kMostDots ? allele_name(record, alt) : "",
-                record.labels.empty() ? LabelJudge::Verdict::missing : record.labels[alt]);
-      ++count_;
+      if (!std::isnan(a) && !std::isnan(b))
+        both_.add(a, b, both_.pairs() < kMostDots ? allele_name(record, alt) : "", verdict_of(record, alt));
     }
   }
 
   void finish(Section& out) override {
     const VariantLayout& layout = file_.layout;
-    if (count_ > 0)
+    if (both_.pairs() > 0)
       both_.finish(file_.name + "_agreement", layout.tags[0], layout.tags[1], out,
                    file_.options.label.empty() ? nullptr : &layout.classes);
   }
@@ -322,7 +304,6 @@ class TagAgreement final : public VariantPart {
  private:
   const VariantFile& file_;
   AgreementFigures both_;
-  uint64_t count_ = 0;  // alleles that have both
 };
 
 void check_negate(const VariantLayout& layout, const ReportOptions& options) {

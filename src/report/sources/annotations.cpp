@@ -61,13 +61,19 @@ constexpr std::string_view kOrder[] = {
     "sequence_variant",
 };
 
-std::string_view part(std::string_view text, char separator, size_t number) {
-  for (; number > 0; --number) {
-    const size_t end = text.find(separator);
-    if (end == std::string_view::npos) return {};
-    text.remove_prefix(end + 1);
+// A field of an entry.
+std::string_view part(std::string_view entry, size_t field) {
+  for (; field > 0; --field) {
+    const size_t end = entry.find('|');
+    if (end == entry.npos) return {};
+    entry.remove_prefix(end + 1);
   }
-  return text.substr(0, text.find(separator));
+  return entry.substr(0, entry.find('|'));
+}
+
+bool has_part(std::string_view text, char separator, std::string_view wanted) {
+  const std::vector<std::string_view> parts = split(text, separator);
+  return std::find(parts.begin(), parts.end(), wanted) != parts.end();
 }
 
 // The most severe of the terms of one entry, which are separated by &.
@@ -113,9 +119,7 @@ std::string_view symbolic_name(const std::string& alt) {
 
 // Whether dna_change of bcftools csq, such as 101A>G+104C>T, has this change.
 bool has_change(std::string_view changes, int64_t pos, const std::string& ref, const std::string& alt) {
-  const std::string wanted = std::to_string(pos) + ref + ">" + alt;
-  const std::vector<std::string_view> all = split(changes, '+');
-  return std::find(all.begin(), all.end(), wanted) != all.end();
+  return has_part(changes, '+', std::to_string(pos) + ref + ">" + alt);
 }
 
 std::vector<std::string> format_fields(const std::string& description) {
@@ -142,11 +146,6 @@ constexpr Assembly kAssemblies[] = {
     {"T2T", "hs1 chm13v2 chm13v2.0 t2t-chm13v2.0", 248'387'328, 22, "hs1"},
     {"GRCm39", "grcm39 mm39", 195'154'279, 19, "mm39", "www.ensembl.org/Mus_musculus"},
     {"GRCm38", "grcm38 mm10", 195'471'971, 19, "mm10"}};
-
-bool has_word(const Assembly& assembly, std::string_view word) {
-  const std::vector<std::string_view> words = split(assembly.words, ' ');
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 std::string_view without_chr(std::string_view contig) {
   if (contig.starts_with("chr")) contig.remove_prefix(3);
@@ -209,12 +208,8 @@ ConsequenceLayout::ConsequenceLayout(const std::string& tag, const std::string& 
 std::string ConsequenceLayout::gene_of(std::string_view entry) const {
   for (const size_t field : {symbol_, gene_})
     if (field != kNone)
-      if (const std::string_view name = part(entry, '|', field); !name.empty()) return std::string(name);
+      if (const std::string_view name = part(entry, field); !name.empty()) return std::string(name);
   return "";
-}
-
-bool ConsequenceLayout::names_no_allele(std::string_view entry) const {
-  return allele_ == kNone || part(entry, '|', allele_).empty();
 }
 
 // Which alleles an entry is for. The first spelling by which any allele is named decides.
@@ -228,11 +223,11 @@ std::vector<bool> ConsequenceLayout::alleles_of(std::string_view entry, int64_t 
     return any;
   };
   if (number_ != kNone) {
-    const std::string_view number = part(entry, '|', number_);
+    const std::string_view number = part(entry, number_);
     if (mark([&](size_t i) { return number == std::to_string(i + 1); })) return out;
   }
-  if (names_no_allele(entry)) return std::vector<bool>(alts.size(), true);
-  const std::string_view name = part(entry, '|', allele_);
+  const std::string_view name = allele_ == kNone ? "" : part(entry, allele_);
+  if (name.empty()) return std::vector<bool>(alts.size(), true);
   if (bcftools_) {
     mark([&](size_t i) { return has_change(name, pos, ref, alts[i]); });
     return out;
@@ -253,7 +248,7 @@ std::vector<Consequence> ConsequenceLayout::read(const std::vector<std::string>&
   };
   std::vector<Worst> worst(alts.size());
   for (const std::string& entry : entries) {
-    const std::string_view term = worst_term(part(entry, '|', consequence_));
+    const std::string_view term = worst_term(part(entry, consequence_));
     if (term.empty() || term == ".") continue;
     const size_t rank = severity(term);
     if (std::none_of(worst.begin(), worst.end(), [&](const Worst& one) { return rank < one.rank; })) continue;
@@ -276,7 +271,7 @@ std::vector<Consequence> ConsequenceLayout::read(const std::vector<std::string>&
 const Assembly* find_assembly(std::string_view name) {
   const std::string wanted = small_letters(std::string(name));
   for (const Assembly& one : kAssemblies)
-    if (equal_letters(name, one.name) || has_word(one, wanted)) return &one;
+    if (equal_letters(name, one.name) || has_part(one.words, ' ', wanted)) return &one;
   return nullptr;
 }
 
@@ -295,8 +290,9 @@ const Assembly* assembly_of(const VcfReader& reader) {
     for (size_t at = 0, end = 0; at < words.size(); at = end + 1) {
       end = at;
       while (end < words.size() && is_letter_or_digit(words[end])) ++end;
+      const std::string_view word = std::string_view(words).substr(at, end - at);
       for (const Assembly& one : kAssemblies)
-        if (has_word(one, std::string_view(words).substr(at, end - at))) found.insert(&one);
+        if (has_part(one.words, ' ', word)) found.insert(&one);
     }
   }
   for (const auto& [contig, length] : reader.contig_lengths())

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
-#include "src/base/numbers.hpp"
+#include "src/base/letters.hpp"
 #include "src/base/words.hpp"
 #include "src/files/file_name.hpp"
 #include "src/formats/carbon_scores.hpp"
@@ -16,18 +15,14 @@ namespace carbon {
 namespace {
 
 constexpr const char* kFunction = "read_base_table";
-constexpr std::string_view kLetters = "ACGT", kSmallLetters = "acgt";
+constexpr std::string_view kLetters = "ACGT";
 constexpr int64_t kJoined = 10;         // a gap of so many bases is drawn as unknown ones
 constexpr size_t kMostPieces = 20;      // more figures than anybody looks at
 constexpr size_t kMostBases = 200'000;  // that are kept in memory
 
-std::string quoted(std::string_view text) {
-  return "'" + printable(text) + "'";
-}
-
 // The place of a letter among A, C, G and T, in either case; 4 for another.
 size_t letter_place(char letter) {
-  return std::min({kLetters.find(letter), kSmallLetters.find(letter), kLetters.size()});
+  return std::min(kLetters.find(capital_letter(letter)), kLetters.size());
 }
 
 // As a user writes it.
@@ -139,12 +134,6 @@ BaseTable::BaseTable(const std::string& path, const VcfRegions* regions) : table
   if (regions) table_.jump_to(*regions);
 }
 
-void BaseTable::expect_columns(size_t count) const {
-  if (table_.size() != count)
-    table_.fail("this line does not have the " + std::to_string(count) +
-                " columns of the header: " + quoted(table_.line()));
-}
-
 void BaseTable::place(TableBase& base) {
   if (table_[0].empty()) table_.fail("the name of the sequence is missing");
   if (table_[0] != sequence_) sequence_ = table_[0];
@@ -158,29 +147,23 @@ char BaseTable::letter(size_t column) const {
   // These have a line for an unknown base, too.
   if (text.size() == 1 && (kind_ == InputKind::coding || kind_ == InputKind::mutagenesis)) return text[0];
   if (text.size() != 1 || letter_place(text[0]) == kLetters.size())
-    table_.fail(quoted(text) + " is not one of the bases A, C, G and T");
+    table_.refuse(column, "is not one of the bases A, C, G and T");
   return text[0];
 }
 
-double BaseTable::number(size_t column) const {
-  if (table_[column] == ".") return NAN;
-  double value = 0;
-  const bool parsed = parse_number(table_[column], value);
-  const bool lowest =
-      value == -std::numeric_limits<double>::infinity();  // the logarithm of a probability of zero
-  if (!parsed || (!(std::abs(value) <= kMostValue) && !lowest))
-    table_.fail(quoted(table_[column]) + " is not a number of usual size");
+double BaseTable::probability(size_t column, double most) const {
+  const double value = table_.number(column);
+  if (!(value >= 0 && value <= most)) table_.refuse(column, "is not a probability");
   return value;
 }
 
 void BaseTable::score_line(TableBase& base) {
-  expect_columns(9);
+  table_.expect_columns(9);
   place(base);
-  const double logp = number(3);
+  const double logp = table_.number(3, true);
   double sum = 0;
   for (size_t k = 0; k < 4; ++k) {
-    const double p = number(5 + k);
-    if (!(p >= 0 && p <= 1.0001)) table_.fail(quoted(table_[5 + k]) + " is not a probability");
+    const double p = probability(5 + k, 1.0001);
     sum += p;
     base.letters[k] = std::log(p);
   }
@@ -191,7 +174,8 @@ void BaseTable::score_line(TableBase& base) {
   // both strands, were scaled to.
   if (strand_ != "+" && strand_ != "-" && excess < -1e-4) return;
   if (!(std::abs(excess) < 1e-4))
-    table_.fail("logp " + quoted(table_[3]) + " is not the logarithm of the probability of " + base.letter);
+    table_.fail("logp '" + printable(table_[3]) + "' is not the logarithm of the probability of " +
+                base.letter);
   // The table has this one as a logarithm, with more digits where it is close to zero.
   if (strand_ != "both") actual = logp;
 }
@@ -202,7 +186,7 @@ void BaseTable::scan_lines(TableBase& base) {
   bool complete = true;
   for (int n = 0; n < 3; ++n) {
     if (n > 0 && !table_.next()) table_.fail("the table ends before the third line of its last base");
-    expect_columns(5);
+    table_.expect_columns(5);
     if (n == 0) {
       place(base);
     } else {
@@ -210,14 +194,14 @@ void BaseTable::scan_lines(TableBase& base) {
       const std::string before = sequence_;
       place(again);
       if (sequence_ != before || again.position != base.position || again.letter != base.letter)
-        table_.fail("position " + std::to_string(base.position) + " of " + quoted(before) +
-                    " does not have three lines, one for each change, as scan writes them");
+        table_.fail("position " + std::to_string(base.position) + " of '" + printable(before) +
+                    "' does not have three lines, one for each change, as scan writes them");
     }
     const size_t k = letter_place(letter(3));
     if (seen[k] || letter_place(base.letter) == k)
-      table_.fail("the change to " + quoted(table_[3]) + " comes twice, or is none");
+      table_.fail("the change to '" + printable(table_[3]) + "' comes twice, or is none");
     seen[k] = true;
-    base.letters[k] = number(4);
+    base.letters[k] = table_.number(4, true);
     complete = complete && !std::isnan(base.letters[k]);
   }
   base.sequence = sequence_;
@@ -236,42 +220,32 @@ void BaseTable::scan_lines(TableBase& base) {
 
 void BaseTable::matrix_line(TableBase& base) {
   const size_t before = indels_ ? 4 : 3;
-  expect_columns(before + 4);
+  table_.expect_columns(before + 4);
   place(base);
-  if (indels_) base.deletion = number(3);
+  if (indels_) base.deletion = table_.number(3, true);
   for (size_t k = 0; k < 4; ++k) {
-    base.letters[k] = number(before + k);
+    base.letters[k] = table_.number(before + k, true);
     if (!indels_ && letter_place(base.letter) == k && base.letters[k] != 0)
-      table_.fail("the value of " + quoted(table_[2]) + ", which is the reference, is not 0");
+      table_.fail("the value of '" + printable(table_[2]) + "', which is the reference, is not 0");
   }
 }
 
 void BaseTable::coding_line(TableBase& base) {
-  expect_columns(5);
+  table_.expect_columns(5);
   place(base);
-  base.letters.fill(NAN);
-  for (size_t strand = 0; strand < 2; ++strand) {
-    base.letters[strand] = number(3 + strand);
-    if (!(base.letters[strand] >= 0 && base.letters[strand] <= 1))
-      table_.fail(quoted(table_[3 + strand]) + " is not a probability");
-  }
+  base.letters = {probability(3), probability(4), NAN, NAN};
 }
 
 bool BaseTable::next(TableBase& base) {
   if (!table_.next()) return false;
-  switch (kind_) {
-    case InputKind::base_scores:
-      score_line(base);
-      break;
-    case InputKind::scan:
-      scan_lines(base);
-      break;
-    case InputKind::coding:
-      coding_line(base);
-      break;
-    default:
-      matrix_line(base);
-  }
+  if (kind_ == InputKind::base_scores)
+    score_line(base);
+  else if (kind_ == InputKind::scan)
+    scan_lines(base);
+  else if (kind_ == InputKind::coding)
+    coding_line(base);
+  else
+    matrix_line(base);
   return true;
 }
 
@@ -283,11 +257,7 @@ std::string TablePiece::place() const {
 TablePieces read_pieces(const std::string& path, const ReportOptions& options) {
   const std::optional<VcfRegions> regions = parse_regions(options.regions);
   BaseTable table(path, regions ? &*regions : nullptr);
-  TablePieces out;
-  out.kind = table.kind();
-  out.indels = table.indels();
-  out.header = table.header();
-  out.both_strands = table.both_strands();
+  TablePieces out = {table.kind(), table.indels(), table.both_strands(), table.header(), {}, {}};
   std::vector<Part> parts;
   if (regions)
     for (const auto& [contig, intervals] : regions->contigs())

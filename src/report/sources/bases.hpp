@@ -48,14 +48,13 @@ class BaseTable {
   const std::vector<std::string>& header() const { return table_.header(); }
 
  private:
-  void expect_columns(size_t count) const;
   void place(TableBase& base);
   void score_line(TableBase& base);
   void scan_lines(TableBase& base);
   void matrix_line(TableBase& base);
   void coding_line(TableBase& base);
   char letter(size_t column) const;
-  double number(size_t column) const;
+  double probability(size_t column, double most = 1) const;
 
   TableReader table_;
   InputKind kind_;

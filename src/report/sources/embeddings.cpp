@@ -234,7 +234,6 @@ Embeddings open_safetensors(const std::string& path) {
 
 // Different whole numbers of a column that are names of groups, such as those of clusters.
 constexpr size_t kFewWholeNumbers = 8;
-constexpr size_t kNoValue = static_cast<size_t>(-1);
 
 // Where the column stands in the first line, which may begin with #.
 size_t column_number(const TableReader& table, const std::string& column) {
@@ -299,15 +298,14 @@ GroupTable::GroupTable(const std::string& path, const std::string& column) {
       table.fail("the line has " + std::to_string(table.size()) + " columns, and the first line has " +
                  std::to_string(columns));
     if (!add(table[0], table[wanted]))
-      table.fail("'" + printable(table[0]) +
-                 "' has another value on an earlier line; give each sequence one value");
+      table.refuse(0, "has another value on an earlier line; give each sequence one value");
   }
   value_numbers_.clear();
   find_numbers();
 }
 
 bool GroupTable::add(std::string_view name, std::string_view value) {
-  Entry entry{kNoValue};
+  Entry entry;
   if (!value.empty() && value != "." && value != "NA") {
     const auto [known, added] = value_numbers_.try_emplace(std::string(value), values_.size());
     if (added) values_.emplace_back(value);
@@ -332,9 +330,8 @@ void GroupTable::find_numbers() {
 std::optional<size_t> GroupTable::find(std::string_view name) {
   const auto at = entries_.find(name);
   if (at == entries_.end()) return std::nullopt;
-  found_ += at->second.found ? 0 : 1;
+  found_ += !at->second.found;
   at->second.found = true;
-  if (at->second.value == kNoValue) return std::nullopt;
   return at->second.value;
 }
 

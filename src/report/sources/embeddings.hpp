@@ -87,7 +87,7 @@ class GroupTable {
 
  private:
   struct Entry {
-    size_t value = 0;
+    std::optional<size_t> value = {};  // its number
     bool found = false;
   };
   struct Hash {

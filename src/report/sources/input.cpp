@@ -1,6 +1,7 @@
 #include "src/report/sources/input.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include "src/base/error.hpp"
@@ -35,16 +36,9 @@ constexpr std::string_view kTables =
   throw Error("input_kind", shown_path(path) + ": this is " + what);
 }
 
-// How the line of columns of each kind begins, and of those that are not drawn, what they are.
-struct KnownColumns {
-  std::string_view begins;  // "$" at the end: the whole line
-  InputKind kind;
-  const char* not_drawn = nullptr;
-};
-constexpr KnownColumns kColumns[] = {
+// How the line of columns of each kind begins; "$" at the end: the whole line.
+constexpr std::pair<std::string_view, InputKind> kColumns[] = {
     {"#CHROM\tPOS\tID\tREF\tALT\tQUAL\t", InputKind::variants},
-    {"#CHROM\tPOS\tID\tREF\tALT\trow", InputKind::variants,
-     "the table of rows of vep --embeddings; draw the VCF that the run has written"},
     {"#CHROM\tPOS\tID\tREF\tALT\t", InputKind::variant_table},
     {"#CHROM\tPOS\tREF\tA\tC\tG\tT$", InputKind::mutagenesis},
     {"#CHROM\tPOS\tREF\tdel\tA\tC\tG\tT$", InputKind::mutagenesis},
@@ -56,28 +50,28 @@ constexpr KnownColumns kColumns[] = {
     {"#name\tstart\tend\tstrand\tn_scored\tsum_logp\tmean_logp\tperplexity$", InputKind::score_summary},
     {"#contig\tstart\tend\tname\tstrand\tcount\tmissing\tmin\tmean\tmax$", InputKind::gene_summary},
     {"#TRI\tALT\tBIN\tCOUNT$", InputKind::histogram},
-    {"#TAG\tTYPE\tBIN\tCOUNT$", InputKind::histogram},
-    {"#name\tfirst_row\trows", InputKind::embedding_array,
-     "the names of a matrix of embed; name the .npy or .safetensors beside it"},
-    {"#metric\tvalue\tlow\thigh", InputKind::separation,
-     "the table of +auroc; draw its --json, or the VCF with --label"},
-    {"#stratum\tpositive\tnegative", InputKind::separation,
-     "the table of +auroc --by; draw its --json, or the VCF with --label"},
-    {"#stratum\tmetric", InputKind::concordance, "the table of +concord; draw its --json"},
-    {"#threshold\tsensitivity", InputKind::separation,
-     "the table of +auroc --thresholds; draw the VCF with --label"},
-    {"#stratum\tthreshold", InputKind::separation,
-     "the table of +auroc --thresholds; draw the VCF with --label"},
-    {"#metric\tvalue", InputKind::separation,
-     "the table of +perturb, a few numbers, which a report does not draw"},
-    {"#name\toriginal_ll", InputKind::separation, "the details of +perturb, which a report does not draw"},
-    {"#depth\trows", InputKind::separation, "the table of +niah, which a report does not draw"},
-    {"#uid\tdepth", InputKind::separation, "the details of +niah, which a report does not draw"},
-    {"#measure\tprecision\trecall\tf1", InputKind::separation,
-     "the table of +genes, a few numbers, which a report does not draw"},
-    {"#group\trows", InputKind::separation, "the table of +recovery, which a report does not draw"},
-    {"#name\tgroup\taccuracy", InputKind::separation,
-     "the details of +recovery, which a report does not draw"}};
+    {"#TAG\tTYPE\tBIN\tCOUNT$", InputKind::histogram}};
+// The same of tables that are not drawn, and what they are. These are looked up first.
+constexpr std::pair<std::string_view, const char*> kNotDrawn[] = {
+    {"#CHROM\tPOS\tID\tREF\tALT\trow",
+     "the table of rows of vep --embeddings; draw the VCF that the run has written"},
+    {"#name\tfirst_row\trows", "the names of a matrix of embed; name the .npy or .safetensors beside it"},
+    {"#metric\tvalue\tlow\thigh", "the table of +auroc; draw its --json, or the VCF with --label"},
+    {"#stratum\tpositive\tnegative", "the table of +auroc --by; draw its --json, or the VCF with --label"},
+    {"#stratum\tmetric", "the table of +concord; draw its --json"},
+    {"#threshold\tsensitivity", "the table of +auroc --thresholds; draw the VCF with --label"},
+    {"#stratum\tthreshold", "the table of +auroc --thresholds; draw the VCF with --label"},
+    {"#metric\tvalue", "the table of +perturb, a few numbers, which a report does not draw"},
+    {"#name\toriginal_ll", "the details of +perturb, which a report does not draw"},
+    {"#depth\trows", "the table of +niah, which a report does not draw"},
+    {"#uid\tdepth", "the details of +niah, which a report does not draw"},
+    {"#measure\tprecision\trecall\tf1", "the table of +genes, a few numbers, which a report does not draw"},
+    {"#group\trows", "the table of +recovery, which a report does not draw"},
+    {"#name\tgroup\taccuracy", "the details of +recovery, which a report does not draw"}};
+
+bool begins_as(std::string_view columns, std::string_view known) {
+  return known.ends_with('$') ? columns == known.substr(0, known.size() - 1) : columns.starts_with(known);
+}
 
 InputKind json_kind(const std::string& path, std::string_view text) {
   const auto has = [&](std::string_view key) {
@@ -175,12 +169,10 @@ std::string model_sentence(const HeaderFields& fields) {
 }  // namespace
 
 InputKind table_kind(const std::string& path, std::string_view columns) {
-  for (const KnownColumns& known : kColumns)
-    if (known.begins.ends_with('$') ? columns == known.begins.substr(0, known.begins.size() - 1)
-                                    : columns.starts_with(known.begins)) {
-      if (known.not_drawn) explain(path, known.not_drawn);
-      return known.kind;
-    }
+  for (const auto& [begins, what] : kNotDrawn)
+    if (begins_as(columns, begins)) explain(path, what);
+  for (const auto& [begins, kind] : kColumns)
+    if (begins_as(columns, begins)) return kind;
   refuse(path, columns.empty() ? "its beginning has no line of columns"
                                : "its columns '" + printable(columns.substr(0, 60)) +
                                      "' are of none of the known commands");
@@ -244,10 +236,29 @@ bool TableReader::next() {
   return true;
 }
 
+void TableReader::expect_columns(size_t count) const {
+  if (size() != count)
+    fail("this line does not have the " + std::to_string(count) + " columns of the header; it has " +
+         count_of(size(), "column") + ": '" + printable(line_) + "'");
+}
+
+void TableReader::refuse(size_t column, const std::string& what) const {
+  fail("'" + printable(columns_[column]) + "' " + what);
+}
+
 int64_t TableReader::position(size_t column) const {
   int64_t value = 0;
   if (!parse_number(columns_[column], value) || value < 1 || value > kLastPosition)
-    fail("'" + printable(columns_[column]) + "' is not a position; positions are whole numbers from 1");
+    refuse(column, "is not a position; positions are whole numbers from 1");
+  return value;
+}
+
+double TableReader::number(size_t column, bool logarithm) const {
+  if (columns_[column] == ".") return NAN;
+  double value = 0;
+  const bool parsed = parse_number(columns_[column], value);
+  if (!parsed || !(std::abs(value) <= kMostValue || (logarithm && value == -INFINITY)))
+    refuse(column, "is not a number of usual size");
   return value;
 }
 

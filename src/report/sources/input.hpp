@@ -70,13 +70,20 @@ class TableReader {
   size_t size() const { return columns_.size(); }
   std::string_view operator[](size_t column) const { return columns_[column]; }
 
-  /// A column that has a position from 1. Throws Error for another text.
+  // What a line has in its columns; these throw Error for another text.
+
+  void expect_columns(size_t count) const;
+  /// A position from 1.
   int64_t position(size_t column) const;
+  /// A number, or NaN for a point. A logarithm may be that of zero.
+  double number(size_t column, bool logarithm = false) const;
 
   /// `path:line`, or the path alone for lines that an index has found.
   std::string where() const { return jump_ ? path_ : input_.where(); }
   /// Throws Error that names the line.
   [[noreturn]] void fail(const std::string& what) const;
+  /// The same, with the text of a column before `what`.
+  [[noreturn]] void refuse(size_t column, const std::string& what) const;
 
  private:
   std::string path_;

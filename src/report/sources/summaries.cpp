@@ -7,7 +7,6 @@
 #include "src/base/error.hpp"
 #include "src/base/json.hpp"
 #include "src/base/numbers.hpp"
-#include "src/base/words.hpp"
 #include "src/files/text_input.hpp"
 #include "src/report/sources/input.hpp"
 
@@ -20,30 +19,21 @@ constexpr int64_t kFarthest = 100'000'000;            // a bin of a score of a m
 constexpr uint64_t kMostCounted = uint64_t{1} << 53;  // all counts up to it are doubles
 constexpr size_t kMostStrata = 1000;                  // as in +concord
 constexpr const char* kAreas[] = {"auroc", "auprc", "average_precision"};
-constexpr std::pair<const char*, const char*> kMetrics[] = {{"auroc", "AUROC"},
-                                                            {"auprc", "AUPRC (trapezoidal)"},
-                                                            {"average_precision", "Average precision"},
-                                                            {"auroc_by_chrom", "AUROC, mean of chromosomes"},
-                                                            {"auprc_by_chrom", "AUPRC, mean of chromosomes"},
-                                                            {"average_precision_by_chrom",
-                                                             "Average precision, mean of chromosomes"},
-                                                            {"spearman", "Spearman rank correlation"}},
-                                              kCounts[] = {
-                                                  {"alleles", "Alleles"},
-                                                  {"used", "Alleles with score and label"},
-                                                  {"positive", "Positive alleles"},
-                                                  {"negative", "Negative alleles"},
-                                                  {"missing_score", "Alleles without score"},
-                                                  {"missing_label", "Alleles without label"},
-                                                  {"other_label", "Alleles with a label of neither class"}};
-
-double number_of(const TableReader& in, std::string_view text) {
-  if (text == ".") return NAN;
-  double value = 0;
-  if (!parse_number(text, value) || !(std::abs(value) <= kMostValue))
-    in.fail("'" + printable(text) + "' is not a number of usual size");
-  return value;
-}
+using NamedKey = std::pair<const char*, const char*>;
+constexpr NamedKey kMetrics[] = {{"auroc", "AUROC"},
+                                 {"auprc", "AUPRC (trapezoidal)"},
+                                 {"average_precision", "Average precision"},
+                                 {"auroc_by_chrom", "AUROC, mean of chromosomes"},
+                                 {"auprc_by_chrom", "AUPRC, mean of chromosomes"},
+                                 {"average_precision_by_chrom", "Average precision, mean of chromosomes"},
+                                 {"spearman", "Spearman rank correlation"}};
+constexpr NamedKey kCounts[] = {{"alleles", "Alleles"},
+                                {"used", "Alleles with score and label"},
+                                {"positive", "Positive alleles"},
+                                {"negative", "Negative alleles"},
+                                {"missing_score", "Alleles without score"},
+                                {"missing_label", "Alleles without label"},
+                                {"other_label", "Alleles with a label of neither class"}};
 
 // Reads members of an object, whose place in the file is `where`. `writer` is the command that writes such
 // files, for messages. All functions throw Error, which names the file and the member.
@@ -63,29 +53,24 @@ class JsonMembers {
     return object_.at(std::string(key));
   }
   JsonMembers object(std::string_view key) const { return {member(key), path_, writer_, name_of(key)}; }
-  // An element of a list.
-  JsonMembers element(std::string_view key, size_t i) const {
-    return {array(key)[i], path_, writer_, name_of(key) + "[" + std::to_string(i) + "]"};
+  // Calls `use` with each element of a list.
+  template <class Use>
+  void for_each(std::string_view key, Use use) const {
+    const nlohmann::json& list = checked(key, &nlohmann::json::is_array, "a list");
+    for (size_t i = 0; i < list.size(); ++i)
+      use(JsonMembers(list[i], path_, writer_, name_of(key) + "[" + std::to_string(i) + "]"));
   }
-  const nlohmann::json& array(std::string_view key) const {
-    if (!member(key).is_array()) refuse(name_of(key), "a list");
-    return member(key);
-  }
-  std::string text(std::string_view key) const {
-    if (!member(key).is_string()) refuse(name_of(key), "a text");
-    return member(key).get<std::string>();
-  }
+  std::string text(std::string_view key) const { return checked(key, &nlohmann::json::is_string, "a text"); }
   bool truth(std::string_view key) const {
-    if (!member(key).is_boolean()) refuse(name_of(key), "true or false");
-    return member(key).get<bool>();
-  }
-  double number(std::string_view key) const {
-    if (!member(key).is_number()) refuse(name_of(key), "a number");
-    return finite(key);
+    return checked(key, &nlohmann::json::is_boolean, "true or false");
   }
   uint64_t count(std::string_view key) const {
-    if (!member(key).is_number_unsigned()) refuse(name_of(key), "a whole number of at least 0");
-    return member(key).get<uint64_t>();
+    return checked(key, &nlohmann::json::is_number_unsigned, "a whole number of at least 0");
+  }
+  double number(std::string_view key, const char* wanted = "a number") const {
+    const double value = checked(key, &nlohmann::json::is_number, wanted);
+    if (!std::isfinite(value)) refuse(name_of(key), "a finite number");
+    return value;
   }
   double share(std::string_view key) const {
     const double value = number(key);
@@ -94,9 +79,7 @@ class JsonMembers {
   }
   // NaN for null.
   double number_or_nan(std::string_view key) const {
-    if (member(key).is_null()) return NAN;
-    if (!member(key).is_number()) refuse(name_of(key), "a number or null");
-    return finite(key);
+    return member(key).is_null() ? NAN : number(key, "a number or null");
   }
 
   [[noreturn]] void refuse(const std::string& what, const std::string& wanted) const {
@@ -108,11 +91,13 @@ class JsonMembers {
   }
 
  private:
-  double finite(std::string_view key) const {
-    const auto value = member(key).get<double>();
-    if (!std::isfinite(value)) refuse(name_of(key), "a finite number");
-    return value;
+  // The member, if it is of the kind that is wanted.
+  const nlohmann::json& checked(std::string_view key, bool (nlohmann::json::*is)() const,
+                                const char* wanted) const {
+    if (!(member(key).*is)()) refuse(name_of(key), wanted);
+    return member(key);
   }
+
   const nlohmann::json& object_;
   const std::string& path_;
   const char* writer_;
@@ -131,17 +116,13 @@ SeparationMetric metric_of(const JsonMembers& from) {
 // A chromosome has values alone, a stratum also their intervals.
 std::vector<SeparationPart> parts_of(const JsonMembers& from, std::string_view key, bool intervals) {
   std::vector<SeparationPart> out;
-  const size_t count = from.array(key).size();
-  for (size_t i = 0; i < count; ++i) {
-    const JsonMembers one = from.element(key, i);
-    SeparationPart& part = out.emplace_back();
-    part.name = one.text("name");
-    part.positive = one.count("positive");
-    part.negative = one.count("negative");
+  from.for_each(key, [&](const JsonMembers& one) {
+    SeparationPart& part =
+        out.emplace_back(SeparationPart{one.text("name"), one.count("positive"), one.count("negative"), {}});
     for (const char* area : kAreas)
       part.metrics.push_back(intervals ? metric_of(one.object(area))
                                        : SeparationMetric{one.number_or_nan(area), NAN, NAN});
-  }
+  });
   return out;
 }
 
@@ -184,21 +165,10 @@ ConcordanceLine read_line(const JsonMembers& from, bool labelled) {
 
 void read_strata(const JsonMembers& from, const std::string& path, bool labelled, ConcordanceFile& out) {
   out.by = from.text("by");
-  const nlohmann::json& strata = from.array("strata");
-  if (strata.size() > kMostStrata)
+  if (const size_t count = from.member("strata").size(); count > kMostStrata)
     throw Error("read_concordance",
-                path + ": " + std::to_string(strata.size()) + " strata, of which at most 1000 are expected");
-  for (size_t i = 0; i < strata.size(); ++i)
-    out.lines.push_back(read_line(from.element("strata", i), labelled));
-}
-
-void read_bounds(const JsonMembers& from, ConcordanceFile& out) {
-  const nlohmann::json& bounds = from.array("bounds");
-  for (size_t i = 0; i < bounds.size(); ++i) {
-    const JsonMembers one = from.element("bounds", i);
-    out.bounds.push_back(
-        {one.text("option"), one.number("bound"), one.number_or_nan("value"), one.truth("met")});
-  }
+                path + ": " + std::to_string(count) + " strata, of which at most 1000 are expected");
+  from.for_each("strata", [&](const JsonMembers& one) { out.lines.push_back(read_line(one, labelled)); });
 }
 
 }  // namespace
@@ -211,14 +181,13 @@ std::vector<std::string> read_summary(const std::string& path, size_t columns,
   SummaryLine line;
   uint64_t count = 0, total = 0;
   while (in.next()) {
-    if (in.size() != columns)
-      in.fail(plural(in.size(), "column") + ", and the first line has " + std::to_string(columns));
+    in.expect_columns(columns);
     if (!parse_number(in[numbers[0]], count) || count > kMostCounted || (total += count) > kMostCounted)
-      in.fail("'" + printable(in[numbers[0]]) + "' is not a count");
+      in.refuse(numbers[0], "is not a count");
     line.texts.clear();
     line.numbers.clear();
     for (size_t i = 0; i < columns; ++i) line.texts.push_back(in[i]);
-    for (const size_t i : numbers) line.numbers.push_back(number_of(in, in[i]));
+    for (const size_t i : numbers) line.numbers.push_back(in.number(i));
     use(line);
   }
   return in.header();
@@ -327,15 +296,16 @@ ConcordanceFile read_concordance(const std::string& path) {
   const JsonMembers all(document, path, "+concord");
   ConcordanceFile out;
   const JsonMembers a = all.object("a"), b = all.object("b");
-  out.file_a = a.text("file");
-  out.tag_a = a.text("tag");
-  out.file_b = b.text("file");
-  out.tag_b = b.text("tag");
+  out.file_a = a.text("file"), out.tag_a = a.text("tag");
+  out.file_b = b.text("file"), out.tag_b = b.text("tag");
   const bool labelled = all.has("label");
   if (labelled) out.label = label_of(all);
   out.lines.push_back(read_line(all.object("all"), labelled));
   if (all.has("strata")) read_strata(all, path, labelled, out);
-  read_bounds(all, out);
+  all.for_each("bounds", [&](const JsonMembers& one) {
+    out.bounds.push_back(
+        {one.text("option"), one.number("bound"), one.number_or_nan("value"), one.truth("met")});
+  });
   return out;
 }
 

@@ -56,12 +56,12 @@ std::pair<size_t, size_t> values_of(const VcfRecord& record, const InfoValues& v
 }
 
 // "A", "A or B", "A, B or 3 more"
-std::string list_of(const std::vector<std::string>& words) {
-  constexpr size_t kShown = 3;
-  std::string out = words[0];
-  const size_t shown = words.size() <= kShown ? words.size() : kShown - 1;
-  for (size_t i = 1; i < shown; ++i) out += (i + 1 == words.size() ? " or " : ", ") + words[i];
-  return shown == words.size() ? out : out + " or " + std::to_string(words.size() - shown) + " more";
+std::string list_of(std::vector<std::string> words) {
+  if (const size_t count = words.size(); count > 3) {
+    words.resize(2);
+    words.push_back(std::to_string(count - 2) + " more");
+  }
+  return or_list(words);
 }
 
 // A tag, or a column of a table.
@@ -85,12 +85,13 @@ bool is_log_ratio(const KnownTag& tag, const CarbonModels& models) {
 // For a message: a header may define thousands.
 std::string floats_of(const std::vector<KnownTag>& known) {
   constexpr size_t most = 8;
-  std::string names;
-  size_t count = 0;
+  std::vector<std::string> names;
   for (const KnownTag& tag : known)
-    if (tag.type == "Float" && ++count <= most) names += (names.empty() ? "" : ", ") + printable(tag.name);
-  if (count == 0) return "no tag is of Type Float";
-  return "the tags of Type Float are " + names +
+    if (tag.type == "Float") names.push_back(printable(tag.name));
+  if (names.empty()) return "no tag is of Type Float";
+  const size_t count = names.size();
+  names.resize(std::min(count, most));
+  return "the tags of Type Float are " + joined(names, ", ") +
          (count > most ? " and " + std::to_string(count - most) + " more" : "");
 }
 
@@ -129,11 +130,13 @@ void choose_tags(const std::vector<KnownTag>& known, const CarbonModels& models,
                                    floats_of(known)),
         layout.table ? Advice{} : Advice{"or add scores with carbon vep first"});
   for (const KnownTag* tag : chosen) {
+    // Of a column of a table the name alone tells.
+    const bool ratios = layout.table && !is_label_tag(tag->name) && !is_measure_tag(tag->name);
     ScoreTag score;
     score.name = tag->name;
     score.high = models.high_is_damaging(tag->name, tag->description);
-    score.low = !score.high && (layout.table || models.low_is_damaging(tag->name, tag->description));
-    if (!score.high && (layout.table || is_log_ratio(*tag, models))) score.unit = "nats";
+    score.low = !score.high && (ratios || models.low_is_damaging(tag->name, tag->description));
+    if (!score.high && (ratios || is_log_ratio(*tag, models))) score.unit = "nats";
     const std::string flag = std::string(score_prefix(tag->name)) + "_FLAG";
     const bool defined = std::any_of(known.begin(), known.end(), [&](const KnownTag& other) {
       return other.name == flag && other.type == "String";
@@ -226,8 +229,7 @@ class VcfSource final : public VariantSource {
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
-    throw Error("report",
-                path_ + ": " + record_.contig() + ":" + std::to_string(record_.pos() + 1) + ": " + what);
+    throw Error("report", path_ + ": " + place(record_) + ": " + what);
   }
 
   // The first tag of a usual name that can be read, or the one that is asked for, which must be readable.
@@ -303,9 +305,7 @@ class TableSource final : public VariantSource {
 
   bool read(VariantRecord& record) override {
     if (!table_.next()) return false;
-    if (table_.size() != columns_)
-      table_.fail(std::to_string(table_.size()) + " columns, and the line of names has " +
-                  std::to_string(columns_));
+    table_.expect_columns(columns_);
     record.contig = table_[0], record.id = table_[2], record.ref = table_[3];
     record.filter.clear();
     if (!parse_number(table_[1], record.pos) || record.pos < 0 || record.pos > kLastPosition)

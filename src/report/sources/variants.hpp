@@ -117,7 +117,6 @@ class ConsequenceLayout {
 
   std::vector<bool> alleles_of(std::string_view entry, int64_t pos, const std::string& ref,
                                const std::vector<std::string>& alts) const;
-  bool names_no_allele(std::string_view entry) const;
   std::string gene_of(std::string_view entry) const;
 
   bool bcftools_;
