@@ -199,12 +199,13 @@ class Combine {
          " is the mean of\">");
     line(std::string("##") + carbon::kCombineKey + "=<ID=" + name_ + ",Scores=\"" + scores + "\",By=\"" +
          escaped(by_) + "\"" + ">");
+    size_t number = 0;  // newer releases of htslib keep one line of an ID
     for (const Score& score : scores_)
       for (size_t s = 0; s < score.values.size(); ++s)
         if (!score.values[s].empty())
-          line(std::string("##") + carbon::kCombineKey + "Count=<ID=" + name_ + ",Score=" + score.tag +
-               ",Stratum=\"" + escaped(strata_->names()[s]) +
-               "\",Alleles=" + std::to_string(score.values[s].size()) + ">");
+          line(std::string("##") + carbon::kCombineKey + "Count=<ID=" + name_ + "." +
+               std::to_string(++number) + ",Score=" + score.tag + ",Stratum=\"" +
+               escaped(strata_->names()[s]) + "\",Alleles=" + std::to_string(score.values[s].size()) + ">");
   }
 
   carbon_run* run_;
