@@ -219,12 +219,12 @@ def targets_without_anything_are_refused():
 def a_name_that_an_output_cannot_hold_is_refused_before_anything_is_computed():
     fasta = fasta_of({"c": "ACGT" * 9, "#x": "ACGT" * 9, "a=b": "ACGT" * 9})
     run = lambda *args: carbon("scan", "-m", model(**SHORT), "-f", fasta, "--context", 24, *args)
-    for args, words in ((("-O", "t"), ("#x", "comments", "-t '^#x'")), (("-O", "bedgraph"), ("#x", "comments")),
-                        (("-O", "v"), ("#x", "comments")), (("-O", "b", "-t", "^#x"), ("a=b", "VCF", "-t '^a=b'"))):
+    for args, words in ((("-O", "t"), ("#x", "comments", "-t '^{#x}'")), (("-O", "bedgraph"), ("#x", "comments")),
+                        (("-O", "v"), ("#x", "comments")), (("-O", "b", "-t", "^#x"), ("a=b", "VCF", "-t '^{a=b}'"))):
         result = run(*args)
         expect_failure(result, *words)
         expect_equal(result.text, "", "output before the refusal")
-    expect_equal({line.split("\t")[0] for line in records(run("-O", "t", "-t", "^#x").text)}, {"c", "a=b"}, "the others as a table")
+    expect_equal({line.split("\t")[0] for line in records(run("-O", "t", "-t", "^{#x}").text)}, {"c", "a=b"}, "the others as a table")
     expect_equal({line.split("\t")[0] for line in records(run("-O", "v", "-r", "c").text)}, {"c"}, "the others as VCF")
     for verb in (("score",), ("score", "-O", "tsv"), ("score", "-O", "bedgraph"), ("embed",)):
         expect_failure(carbon(*verb, "-m", model(), fasta), "the name #x begins with #")
