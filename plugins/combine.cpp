@@ -177,12 +177,6 @@ class Combine {
   }
 
   /// For the quotation marks of a header line.
-  static std::string escaped(const std::string& text) {
-    std::string out;
-    for (const char c : text) out += c == '"' || c == '\\' ? std::string{'\\', c} : std::string{c};
-    return out;
-  }
-
   void declare_tags() const {
     std::string scores;
     for (const Score& score : scores_)
@@ -197,15 +191,16 @@ class Combine {
                                         .c_str()));
     line("##INFO=<ID=" + count_name() + ",Number=A,Type=Integer,Description=\"How many scores " + name_ +
          " is the mean of\">");
-    line(std::string("##") + carbon::kCombineKey + "=<ID=" + name_ + ",Scores=\"" + scores + "\",By=\"" +
-         escaped(by_) + "\"" + ">");
+    line(std::string("##") + carbon::kCombineKey + "=<ID=" + name_ + ",Scores=\"" + scores +
+         "\",By=" + carbon::quoted_value(by_) + ">");
     size_t number = 0;  // newer releases of htslib keep one line of an ID
     for (const Score& score : scores_)
       for (size_t s = 0; s < score.values.size(); ++s)
         if (!score.values[s].empty())
           line(std::string("##") + carbon::kCombineKey + "Count=<ID=" + name_ + "." +
-               std::to_string(++number) + ",Score=" + score.tag + ",Stratum=\"" +
-               escaped(strata_->names()[s]) + "\",Alleles=" + std::to_string(score.values[s].size()) + ">");
+               std::to_string(++number) + ",Score=" + score.tag +
+               ",Stratum=" + carbon::quoted_value(strata_->names()[s]) +
+               ",Alleles=" + std::to_string(score.values[s].size()) + ">");
   }
 
   carbon_run* run_;

@@ -93,11 +93,13 @@ std::vector<std::string> provenance_lines(const std::string& command, const Comm
   return lines;
 }
 
-void check_row_name(const std::string& function, const std::string& name, Advice advice) {
+void check_row_name(std::string_view function, std::string_view name, std::string_view advice,
+                    std::string_view value) {
   if (name.starts_with('#'))
-    throw Error(function,
-                "the name " + printable(name) + " begins with #, so its lines in a table would be comments",
-                std::move(advice));
+    throw Error(std::string(function),
+                "the name " + printable(std::string(name)) +
+                    " begins with #, so its lines in a table would be comments",
+                {std::string(advice), {std::string(value)}});
 }
 
 std::string provenance_json(const std::vector<std::string>& lines) {

@@ -25,8 +25,10 @@ std::vector<std::string> provenance_lines(const std::string& command, const Comm
                                           const std::vector<std::string>& models);
 
 /// Throws Error of `function` for a name that cannot begin a row of a table below such lines: with # in
-/// front, the row would be a comment. `advice` says what else to choose.
-void check_row_name(const std::string& function, const std::string& name, Advice advice = {});
+/// front, the row would be a comment. `advice` says what else to choose, with `value` for its {0}. Called for
+/// each record, so that nothing is made of them before.
+void check_row_name(std::string_view function, std::string_view name, std::string_view advice = {},
+                    std::string_view value = {});
 
 /// Such lines as a JSON object with a key for each, such as carbon_embedVersion. The value is the text after
 /// the equals sign; that of a model is an object of its fields. Bytes that are not UTF-8 are replaced. Ends

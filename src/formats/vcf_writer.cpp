@@ -262,7 +262,7 @@ void VcfWriter::Impl::check_contigs() const {
 
 void VcfWriter::Impl::write(VcfRecord::Impl& record) {
   if (!file) throw Error(function_name, "write after close");
-  if (type == 'v' || type == 'z') check_row_name(function_name, record.contig, {"choose BCF with {-O} b"});
+  if (type == 'v' || type == 'z') check_row_name(function_name, record.contig, "choose BCF with {-O} b");
   check_end(record);
   if (index) check_order(record);
   const std::lock_guard lock(shared->mutex);

@@ -163,7 +163,7 @@ bool has(const auto& list, std::string_view wanted) {
 
 // Lines of a VCF would be comments, too.
 void check_table_name(const std::string& name) {
-  check_row_name("scan", name, {"leave it out with {-t 0}", {"'^{" + name + "}'"}});
+  check_row_name("scan", name, "leave it out with {-t 0}", "'^{" + name + "}'");
 }
 
 void check_vcf_name(const std::string& name) {

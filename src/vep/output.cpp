@@ -58,7 +58,7 @@ class TableSiteOutput final : public SiteOutput {
 
   void write(VcfRecord& record, const SiteScores& scores) override {
     text_.clear();
-    if (!plain_) check_row_name("vep", record.contig(), {"choose BCF with {-O} b"});
+    if (!plain_) check_row_name("vep", record.contig(), "choose BCF with {-O} b");
     const std::string site = record.contig() + "\t" + std::to_string(record.pos() + 1) + "\t" + record.id() +
                              "\t" + record.ref() + "\t";
     if (record.alts().empty()) text_ += site + without_alts_;

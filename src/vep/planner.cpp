@@ -85,7 +85,7 @@ VepPlanner::VepPlanner(const VepOptions& options, const SitePlanner& sites, size
 void VepPlanner::run(const RecordInput& input, Journal* journal,
                      const std::function<void(PlannedRecord)>& emit) {
   vcf_contigs_.declare(input.contigs);
-  if (vcf_contigs_.none_to_come()) check_any_contig();
+  if (vcf_contigs_.none_to_come()) throw no_contig();
   const size_t most = sites_.shares_windows() ? kBatchRecords : 1;
   std::deque<Checked> records;
   size_t bytes = 0;
@@ -106,7 +106,7 @@ void VepPlanner::run(const RecordInput& input, Journal* journal,
   plan(records, emit);
   if (journal) journal->check_replayed();
   assembly_.check(fasta_.path(), true);
-  check_any_contig();
+  if (vcf_contigs_.none_known()) throw no_contig();
   warn_of_unknown_contigs();
 }
 
@@ -123,7 +123,7 @@ bool VepPlanner::check(Checked& checked, const RecordInput& input, Journal* jour
   checked.contig = &contig;
   if (contig.length < 0) {
     ++unknown_records_;
-    if (vcf_contigs_.none_to_come()) check_any_contig();
+    if (vcf_contigs_.none_to_come()) throw no_contig();
   }
   const ContigReference reference = reference_of(*checked.contig);
   std::string fasta_bases;
@@ -172,9 +172,8 @@ VepPlanner::Contig& VepPlanner::find_contig(const std::string& vcf_name) {
   return contigs_.emplace(vcf_name, Contig{name, length}).first->second;
 }
 
-void VepPlanner::check_any_contig() const {
-  if (vcf_contigs_.none_known() || vcf_contigs_.none_to_come())
-    throw names_.none_matches("vep", "the VCF", vcf_contigs_.unknown(), fasta_.path(), fasta_.names());
+Error VepPlanner::no_contig() const {
+  return names_.none_matches("vep", "the VCF", vcf_contigs_.unknown(), fasta_.path(), fasta_.names());
 }
 
 void VepPlanner::note_mismatch(const VcfRecord& record, const std::string& fasta_bases) {

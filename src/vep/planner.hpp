@@ -107,7 +107,7 @@ class VepPlanner {
   void plan(std::deque<Checked>& waiting, const std::function<void(PlannedRecord)>& emit);
   ContigReference reference_of(const Contig& contig) { return {reference_, contig.name, contig.length}; }
   Contig& find_contig(const std::string& vcf_name);
-  void check_any_contig() const;
+  Error no_contig() const;
   void compare_length(const std::string& vcf_name, Contig& contig, const RecordInput& input);
   void note_mismatch(const VcfRecord& record, const std::string& fasta_bases);
   void warn_of_unknown_contigs() const;

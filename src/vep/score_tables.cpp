@@ -102,7 +102,7 @@ std::string ScoreTables::find_name(const std::string& contig) const {
 
 const std::string& ScoreTables::name_of(const std::string& contig) {
   const std::string& name = contigs_.name(contig, [this](const std::string& one) { return find_name(one); });
-  if (contigs_.none_to_come()) check_any_contig();
+  if (contigs_.none_to_come()) throw no_contig();
   return name;
 }
 
@@ -125,7 +125,7 @@ float ScoreTables::value_of(const std::string& contig, const Snv& snv) {
 
 void ScoreTables::declare_contigs(std::vector<std::string> names) {
   contigs_.declare(std::move(names));
-  if (contigs_.none_to_come()) check_any_contig();
+  if (contigs_.none_to_come()) throw no_contig();
 }
 
 TableScores ScoreTables::look_up(const VcfRecord& record) {
@@ -165,17 +165,16 @@ std::string ScoreTables::where() const {
   return tables_.front().path() + (tables_.size() > 1 ? " or another table" : "");
 }
 
-void ScoreTables::check_any_contig() const {
-  if (!contigs_.none_known() && !contigs_.none_to_come()) return;
-  throw Error("vep",
-              "no contig of the VCF (" + first_of_list(contigs_.unknown()) + ") is in " + where() +
-                  respelled_unknown().words,
-              {"give the right names in pairs with {--chr-map} FILE"});
+Error ScoreTables::no_contig() const {
+  return {"vep",
+          "no contig of the VCF (" + first_of_list(contigs_.unknown()) + ") is in " + where() +
+              respelled_unknown().words,
+          {"give the right names in pairs with {--chr-map} FILE"}};
 }
 
 void ScoreTables::check_contigs(Log& log) const {
   if (contigs_.unknown().empty()) return;
-  check_any_contig();
+  if (contigs_.none_known()) throw no_contig();
   const Respelled other = respelled_unknown();
   if (!other.words.empty())
     log.warning(

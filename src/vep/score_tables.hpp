@@ -59,7 +59,7 @@ class ScoreTables {
   float value_of(const std::string& contig, const Snv& snv);
   std::string find_name(const std::string& contig) const;
   const std::string& name_of(const std::string& contig);
-  void check_any_contig() const;
+  Error no_contig() const;
   std::string where() const;
   Respelled respelled_unknown() const;
 
